@@ -1,1 +1,23 @@
-export {}
+export {
+  DatabaseLockedError,
+  FencedError,
+  MetadataUnavailableError,
+  StreamExistsError,
+  TopicCollisionError,
+} from './errors.ts'
+export type {
+  Compaction,
+  DoomedObject,
+  Extent,
+  LogIndex,
+  NewExtent,
+  NewObject,
+  ObjectSummary,
+  PackCommit,
+  StreamState,
+  WalObjectRow,
+  WalSegmentRow,
+} from './log-index.ts'
+export type { Metadata } from './metadata.ts'
+export type { NodeIdentity, NodeRegistry } from './node-registry.ts'
+export type { LeaderEpochStart, NewStream, OpenedStream, StreamCatalog, StreamRecord } from './stream-catalog.ts'

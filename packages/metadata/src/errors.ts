@@ -1,0 +1,57 @@
+abstract class MetadataError extends Error {
+  abstract readonly code: string
+}
+
+/** This node epoch may no longer write: a newer epoch, or another node, has taken over. */
+export class FencedError extends MetadataError {
+  readonly code = 'PICO_METADATA_FENCED'
+  constructor(nodeId: number, nodeEpoch: number) {
+    super(`node ${nodeId} epoch ${nodeEpoch} is fenced`)
+    this.name = 'FencedError'
+  }
+}
+
+export class StreamExistsError extends MetadataError {
+  readonly code = 'PICO_METADATA_STREAM_EXISTS'
+  readonly streamName: string
+  constructor(streamName: string) {
+    super(`stream ${streamName} exists`)
+    this.streamName = streamName
+    this.name = 'StreamExistsError'
+  }
+}
+
+export class TopicCollisionError extends MetadataError {
+  readonly code = 'PICO_METADATA_TOPIC_COLLISION'
+  readonly topic: string
+  readonly existingTopic: string
+  constructor(topic: string, existingTopic: string) {
+    super(`topic ${topic} collides with ${existingTopic}: '.' and '_' count as the same`)
+    this.topic = topic
+    this.existingTopic = existingTopic
+    this.name = 'TopicCollisionError'
+  }
+}
+
+/** The database could not be reached or failed; what was under way may or may not have happened. */
+export class MetadataUnavailableError extends MetadataError {
+  readonly code = 'PICO_METADATA_UNAVAILABLE'
+  constructor(doing: string, options: { cause: unknown }) {
+    super(
+      `metadata unavailable while ${doing}: ${options.cause instanceof Error ? options.cause.message : String(options.cause)}`,
+      options,
+    )
+    this.name = 'MetadataUnavailableError'
+  }
+}
+
+/** Another process holds the database. */
+export class DatabaseLockedError extends MetadataError {
+  readonly code = 'PICO_METADATA_LOCKED'
+  readonly path: string
+  constructor(path: string, options?: { cause: unknown }) {
+    super(`database ${path} is in use by another process`, options)
+    this.path = path
+    this.name = 'DatabaseLockedError'
+  }
+}

@@ -1,0 +1,138 @@
+import type { NodeIdentity } from './node-registry.ts'
+
+/** Where a stream's offsets `[baseOffset, endOffset)` lie: contiguous bytes of one object. */
+export interface Extent {
+  readonly streamId: number
+  readonly baseOffset: number
+  readonly endOffset: number
+  readonly objectId: number
+  readonly objectKey: string
+  readonly objectBytes: number
+  readonly position: number
+  readonly lengthBytes: number
+  readonly maxTimestampMs: number
+  /** CRC-32C of the extent's bytes when it points into a WAL object or segment; null for a data object, whose footer has them. */
+  readonly crc32c: number | null
+}
+
+export type NewExtent = Omit<Extent, 'objectKey' | 'objectBytes'>
+
+export interface NewObject {
+  readonly objectId: number
+  readonly key: string
+  readonly lengthBytes: number
+}
+
+export interface WalObjectRow {
+  readonly node: NodeIdentity
+  readonly sequence: number
+  readonly key: string
+  readonly lengthBytes: number
+  /** The object's footer, byte for byte: nothing has to read an object to know what is in it. */
+  readonly index: Uint8Array
+}
+
+export interface WalSegmentRow {
+  readonly node: NodeIdentity
+  readonly segmentId: number
+  readonly key: string
+  readonly sizeBytes: number
+  /** Set when the segment was closed after a failed write or in good order: nothing past it is ever read. */
+  readonly committedBytes: number | null
+}
+
+export interface StreamState {
+  readonly streamId: number
+  readonly state: Uint8Array
+}
+
+/** What a pack (bytes copied into a data object) and an adoption (extents that point into the WAL itself) have in common. */
+export interface PackCommit {
+  readonly objects: readonly NewObject[]
+  /** Ascending per stream, continuing its packedOffset. */
+  readonly extents: readonly NewExtent[]
+  /** State of each stream as of the end of its extents here. */
+  readonly states: readonly StreamState[]
+  /** WAL objects whose rows end here. Their keys are doomed unless they are among `objects`. */
+  readonly walObjects: readonly { readonly node: NodeIdentity; readonly sequence: number }[]
+  /** WAL segments whose rows end here; likewise. */
+  readonly walSegments: readonly number[]
+}
+
+export interface DoomedObject {
+  readonly key: string
+  readonly doomedAtMs: number
+}
+
+export interface ObjectSummary {
+  readonly objectId: number
+  readonly key: string
+  readonly lengthBytes: number
+  /** Bytes that extents still point to. */
+  readonly liveBytes: number
+  readonly extents: number
+}
+
+export interface LogIndex {
+  /**
+   * Commits uploaded WAL objects, in sequence order: one statement that advances the node's WAL sequence where its epoch is the
+   * current one and not fenced, and one insert. Its cost does not depend on how many streams are in them.
+   * @throws FencedError when nothing advanced. The sequences must continue the last committed one (1 for a new epoch).
+   */
+  commitWalObjects(node: NodeIdentity, objects: readonly Omit<WalObjectRow, 'node'>[]): Promise<void>
+  /** Whether that object was committed: resolves an unknown outcome. */
+  isWalObjectCommitted(node: NodeIdentity, sequence: number): Promise<boolean>
+  /** Committed, un-packed WAL objects of every epoch of the node, by epoch and sequence. */
+  walObjects(nodeId: number): Promise<WalObjectRow[]>
+
+  /** Records a segment before its first frame. @throws FencedError */
+  createWalSegment(node: NodeIdentity, segment: Omit<WalSegmentRow, 'node' | 'committedBytes'>): Promise<void>
+  /** Records where a segment ends. Idempotent for the same length; a different one is a bug. @throws FencedError */
+  closeWalSegment(node: NodeIdentity, segmentId: number, committedBytes: number): Promise<void>
+  /** Un-packed segments of every epoch of the node, by id. */
+  walSegments(nodeId: number): Promise<WalSegmentRow[]>
+
+  /**
+   * Records that an object is about to be uploaded: if no commit names the key before `dueAtMs`, it is doomed like any other.
+   * A commit that names the key takes the mark away.
+   */
+  announceUpload(key: string, dueAtMs: number): Promise<void>
+  /**
+   * Takes un-packed entries over into extents. Entries of streams that are gone, or owned by another node, are left out; extents
+   * below a stream's packedOffset too (it was taken with an earlier transfer or pack); a gap after it is a bug (assert). Returns the
+   * ids of streams left out. An object that no extent ended up pointing into is doomed at once. @throws FencedError
+   */
+  commitPack(node: NodeIdentity, pack: PackCommit, nowMs: number): Promise<{ skippedStreamIds: number[] }>
+
+  /** States as of packedOffset, of those streams that have one. */
+  streamStates(streamIds: readonly number[]): Promise<StreamState[]>
+  packedOffsets(streamIds: readonly number[]): Promise<{ streamId: number; packedOffset: number }[]>
+
+  /** Objects worth merging: small or thinly used, smallest first. */
+  compactionCandidates(limits: { maxBytes: number; limit: number }): Promise<ObjectSummary[]>
+  extentsOfObject(objectId: number): Promise<Extent[]>
+  /**
+   * Replaces the extents of `replaced` objects by those of `object`, whose bytes are the same entries. Each new extent must cover
+   * exactly a run of consecutive replaced ones of its stream; it is left out where its stream is gone, and where any of the ones it
+   * replaces is gone because of a trim, it starts later: give extents cut so that every replaced extent's base is a legal cut (`cuts`).
+   * Dooms the replaced objects. @throws FencedError
+   */
+  commitCompaction(node: NodeIdentity, compaction: Compaction, nowMs: number): Promise<void>
+
+  /** Doomed at or before `beforeMs`, oldest first. */
+  doomed(beforeMs: number, limit: number): Promise<DoomedObject[]>
+  /** To be called after their bytes are gone. */
+  forgetDoomed(keys: readonly string[]): Promise<void>
+  /** Whether any row (object, WAL, doomed) knows the key. */
+  knownKeys(keys: readonly string[]): Promise<Set<string>>
+  totals(): Promise<{ objects: number; lengthBytes: number; doomed: number }>
+}
+
+export interface Compaction {
+  readonly object: NewObject
+  readonly replaced: readonly number[]
+  readonly extents: readonly (NewExtent & {
+    /** The replaced extents it covers, in order: base offset and where its bytes begin in the new object. */
+    readonly cuts: readonly { readonly baseOffset: number; readonly position: number }[]
+  })[]
+}

@@ -1,0 +1,15 @@
+import type { LogIndex } from './log-index.ts'
+import type { NodeRegistry } from './node-registry.ts'
+import type { StreamCatalog } from './stream-catalog.ts'
+
+/**
+ * The transactional facts of a system, one small role each. Every method is one transaction, durable when it resolves; none is
+ * left half done. A failure of the database itself rejects with MetadataUnavailableError (retriable; the outcome of a write is
+ * then unknown until read back). Times are the caller's, in milliseconds since the epoch.
+ */
+export interface Metadata {
+  readonly nodes: NodeRegistry
+  readonly streams: StreamCatalog
+  readonly log: LogIndex
+  close(): Promise<void>
+}
