@@ -1,1 +1,6 @@
-export {}
+export { type Clock, systemClock } from './clock.ts'
+export type { EntryFormat, EntryHeader } from './entry-format.ts'
+export { AppendFailedError, LogClosedError, ReadFailedError } from './errors.ts'
+export type { Log, LogComponents, LogStats, WalComponents } from './log.ts'
+export type { Appended, LogRead, LogStream, LogStreamObserver, NewEntry } from './log-stream.ts'
+export { defaultLogSettings, type LogSettings } from './settings.ts'

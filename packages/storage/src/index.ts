@@ -1,1 +1,5 @@
-export {}
+export type { BlockCache } from './block-cache.ts'
+export type { Chunk, StreamSlice } from './data-object.ts'
+export type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
+export type { SegmentStore, SegmentWriter } from './segment-store.ts'
+export type { WalIdentity, WalRun } from './wal-frame.ts'

@@ -1,0 +1,68 @@
+import type { EntryHeader } from './entry-format.ts'
+
+export interface NewEntry {
+  /** Borrowed until `append` returns: the engine copies them. */
+  readonly bytes: Uint8Array
+  /** How many offsets the entry takes. */
+  readonly count: number
+  readonly maxTimestampMs: number
+  /** See EntryFormat.fold; empty when there is nothing to tell. */
+  readonly summary: Uint8Array
+}
+
+export interface Appended {
+  readonly baseOffset: number
+  /** The engine's copy of the entry. It may be patched (base offset, leader epoch), synchronously and only then. */
+  readonly bytes: Uint8Array
+  /**
+   * Resolves when the entry is durable and readable: shared by all entries of a flush. Rejects with AppendFailedError (retriable:
+   * nothing of it will ever be readable) or FencedError.
+   */
+  readonly committed: Promise<void>
+}
+
+/** Told, synchronously, what becomes of a stream; before any promise of `append` settles. */
+export interface LogStreamObserver {
+  /** `committedOffset` moved up: what lies below it is durable and readable. */
+  committed(committedOffset: number): void
+  /** What was assigned at or after `nextOffset` is void, and its offsets will be given out again. */
+  rolledBack(nextOffset: number): void
+}
+
+export interface LogRead {
+  /** Whole entries, back to back over the buffers, the first one holding the offset asked for. Views: never to be written to. */
+  readonly buffers: readonly Uint8Array[]
+  readonly lengthBytes: number
+  readonly baseOffset: number
+  /** Where to read on. */
+  readonly endOffset: number
+}
+
+/** A stream this node may write to. All offsets are safe integers. */
+export interface LogStream {
+  readonly streamId: number
+  readonly leaderEpoch: number
+  /** The trim watermark: nothing below it is readable. */
+  readonly startOffset: number
+  /** Next offset to be given out. */
+  readonly nextOffset: number
+  /** One past the last durable, readable offset. */
+  readonly committedOffset: number
+  /** Bytes between startOffset and committedOffset, about. */
+  readonly sizeBytes: number
+  /** EntryFormat's state and the summaries after it, as found at open, for the user to rebuild its own. */
+  readonly recovered: { readonly state: Uint8Array | null; readonly summaries: readonly Uint8Array[] }
+
+  append(entry: NewEntry): Appended
+  /**
+   * Entries from the one that holds `offset`, whole, up to `maxBytes` but at least one. Synchronous when all is in memory; null at
+   * or past the committed end. Offsets below startOffset are the caller's to refuse. @throws ReadFailedError (store unreachable, damaged object)
+   */
+  read(offset: number, maxBytes: number, signal?: AbortSignal): LogRead | null | Promise<LogRead | null>
+  /** The first entry at or after startOffset whose maxTimestampMs is at least `timestampMs`, or null. */
+  findTimestamp(timestampMs: number): Promise<EntryHeader | null>
+  /** The highest maxTimestampMs of what is readable, -1 when empty. */
+  maxTimestampMs(): number
+  /** Moves startOffset up to `offset` (never down, never past committedOffset), durably. Returns the one now in force. */
+  trim(offset: number): Promise<number>
+}

@@ -1,0 +1,71 @@
+import type { Metadata, NodeIdentity } from '@pico/metadata'
+import type { ObjectStore, SegmentStore } from '@pico/storage'
+import type { Clock } from './clock.ts'
+import type { EntryFormat } from './entry-format.ts'
+import type { LogStream, LogStreamObserver } from './log-stream.ts'
+
+/** Which WAL: frames in segment files (the frame is the commit), or an object per flush and a commit in SQL. */
+export type WalComponents =
+  | { readonly kind: 'local'; readonly store: ObjectStore & SegmentStore }
+  | { readonly kind: 'shared'; readonly store: ObjectStore }
+
+export interface LogComponents {
+  /** Where data objects live. */
+  readonly store: ObjectStore
+  readonly wal: WalComponents
+  readonly metadata: Metadata
+  /** This run of this node, freshly registered: what earlier epochs left in the WAL is adopted at open. */
+  readonly node: NodeIdentity
+  readonly clock: Clock
+  readonly format: EntryFormat
+}
+
+export interface Log {
+  /**
+   * The streams, open for this node, in the order asked for; those already open as they are (their observer stays). Unknown ids
+   * come back as undefined. @throws FencedError, MetadataUnavailableError
+   */
+  open(
+    streamIds: readonly number[],
+    observe: (stream: LogStream) => LogStreamObserver,
+  ): Promise<(LogStream | undefined)[]>
+  /** An open stream, or undefined. */
+  opened(streamId: number): LogStream | undefined
+  /** Forgets a stream that was deleted: its un-packed entries are not packed, its pending appends reject. */
+  forget(streamId: number): void
+  /**
+   * Asked before an idle stream is dropped from memory (nothing un-packed, no append or read for `idleStreamMs`). The default is to
+   * agree. Return false to keep it (somebody waits on it).
+   */
+  onIdle: (stream: LogStream) => boolean
+
+  /** False when more than `unflushedBytesMax` wait to become durable: stop reading input until `whenRoom()` resolves. */
+  hasRoom(): boolean
+  whenRoom(): Promise<void>
+
+  /** Resolves when everything appended so far is settled. */
+  flush(): Promise<void>
+  /** Packs what is un-packed into a data object (tests, shutdown of a shared WAL). */
+  pack(): Promise<void>
+  /** One round of maintenance: retention, compaction of objects, deletion of doomed ones. Runs by itself every `maintenanceIntervalMs`. */
+  maintain(): Promise<void>
+  /** Called once when this node epoch is fenced. The log accepts nothing from then on. */
+  onFenced: () => void
+  readonly stats: LogStats
+  /** Flushes, adopts what is un-packed, closes segments. */
+  close(): Promise<void>
+}
+
+export interface LogStats {
+  readonly openStreams: number
+  readonly unflushedBytes: number
+  readonly unpackedBytes: number
+  readonly logCacheBytes: number
+  readonly blockCacheBytes: number
+  readonly flushes: number
+  readonly flushedBytes: number
+  readonly failedFlushes: number
+  readonly packs: number
+  readonly compactions: number
+  readonly deletedObjects: number
+}

@@ -1,0 +1,52 @@
+export interface LogSettings {
+  /** A flush is sealed at this size. */
+  readonly flushBytesMax: number
+  /** A flush is sealed this long after its first entry; 0 = as soon as the WAL has room for one more in flight. */
+  readonly flushIntervalMs: number
+  /** Flushes on their way at once (shared WAL; the local WAL has one). */
+  readonly flushesInFlightMax: number
+  /** Bytes waiting to become durable, past which input is not read. */
+  readonly unflushedBytesMax: number
+  /** Recent entries kept in memory, for readers near the tail. */
+  readonly logCacheBytes: number
+  /** Chunks of data objects kept in memory. */
+  readonly blockCacheBytes: number
+  readonly readaheadBytesMax: number
+  /** Un-packed bytes that start a pack. */
+  readonly packBytes: number
+  /** Age of the oldest un-packed entry that starts a pack. */
+  readonly packIntervalMs: number
+  readonly segmentBytes: number
+  /** A stream neither written nor read for this long, with nothing un-packed, is dropped from memory. */
+  readonly idleStreamMs: number
+  readonly maintenanceIntervalMs: number
+  /** Objects below this size are merged... */
+  readonly compactBelowBytes: number
+  /** ...when at least so many are, or any of them is a WAL object or segment. */
+  readonly compactFanIn: number
+  /** How long a doomed object outlives its doom: readers that located it before may still fetch it. */
+  readonly doomedGraceMs: number
+  /** A call to the store that takes longer has failed. */
+  readonly storeDeadlineMs: number
+}
+
+const MiB = 1024 * 1024
+
+export const defaultLogSettings: LogSettings = {
+  flushBytesMax: 8 * MiB,
+  flushIntervalMs: 0,
+  flushesInFlightMax: 4,
+  unflushedBytesMax: 64 * MiB,
+  logCacheBytes: 200 * MiB,
+  blockCacheBytes: 100 * MiB,
+  readaheadBytesMax: 4 * MiB,
+  packBytes: 128 * MiB,
+  packIntervalMs: 60_000,
+  segmentBytes: 64 * MiB,
+  idleStreamMs: 60_000,
+  maintenanceIntervalMs: 30_000,
+  compactBelowBytes: 64 * MiB,
+  compactFanIn: 8,
+  doomedGraceMs: 60_000,
+  storeDeadlineMs: 30_000,
+}

@@ -1,0 +1,79 @@
+import type { Partition } from './partition.ts'
+import type { TopicConfig } from './topic-config.ts'
+
+/** A topic as Kafka clients see it. */
+export interface TopicDescription {
+  readonly name: string
+  /** RFC 4122 text, lower case. */
+  readonly topicId: string
+  readonly config: TopicConfig
+  readonly partitions: readonly PartitionDescription[]
+}
+
+export interface PartitionDescription {
+  readonly partition: number
+  readonly leaderNodeId: number
+  readonly leaderEpoch: number
+}
+
+export interface NewTopic {
+  readonly name: string
+  readonly partitions: number
+  /** Settings by their Kafka names. */
+  readonly config: Readonly<Record<string, string>>
+  /** Check everything, create nothing. */
+  readonly validateOnly: boolean
+}
+
+/** Why a topic was not created. Each has one Kafka error code and one HTTP status, given at the edge. */
+export type CreateTopicRefusal =
+  | { readonly kind: 'topic-exists' }
+  | { readonly kind: 'invalid-name'; readonly message: string }
+  | { readonly kind: 'name-collision'; readonly message: string }
+  | { readonly kind: 'invalid-partitions'; readonly message: string }
+  | { readonly kind: 'invalid-config'; readonly message: string }
+
+export type CreateTopicOutcome =
+  | { readonly created: TopicDescription; readonly refused?: never }
+  | { readonly created?: never; readonly refused: CreateTopicRefusal }
+
+/** A topic by name, or by id where the protocol gives only that. */
+export type TopicRef =
+  | { readonly name: string; readonly topicId?: never }
+  | { readonly topicId: string; readonly name?: never }
+
+export type PartitionMiss = 'unknown-topic' | 'unknown-topic-id' | 'unknown-partition' | 'not-owner'
+
+/**
+ * The one door for every front end: names, topics, and the streams behind them. What the database or the store cannot do right now
+ * rejects with MetadataUnavailableError, AppendFailedError or ReadFailedError: all retriable.
+ */
+export interface Streams {
+  readonly clusterId: string
+  readonly nodeId: number
+
+  createTopic(topic: NewTopic): Promise<CreateTopicOutcome>
+  /** False when there is no such topic. Waiters on its partitions wake, appends in flight reject. */
+  deleteTopic(topic: TopicRef): Promise<boolean>
+  /**
+   * Those topics, opened where this node may own them, so that the leader epochs told are the ones in force. In the order asked for,
+   * undefined where unknown.
+   */
+  describeTopics(topics: readonly TopicRef[]): Promise<(TopicDescription | undefined)[]>
+  /** Every topic, in name order, without opening anything. */
+  listTopics(): AsyncIterable<TopicDescription>
+
+  /**
+   * The partition, open for append and read. Synchronous when it is open already, which is what keeps appends in arrival order
+   * without a queue; otherwise whoever asks first opens it and the others wait for the same opening.
+   */
+  partition(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss>
+
+  /** An id never given out before, over all nodes and restarts (KIP-98; epoch 0 goes with it). */
+  allocateProducerId(): Promise<number>
+
+  /** See Log. */
+  hasRoom(): boolean
+  whenRoom(): Promise<void>
+  close(): Promise<void>
+}
