@@ -1,0 +1,225 @@
+import { WriteError } from './errors.ts'
+import { uuidToBytes } from './uuid.ts'
+
+export interface ByteWriterSettings {
+  /** Room allocated at first; it doubles when full. */
+  readonly initialBytes?: number
+  /** Byte fields at least this long are kept by reference and not copied: below it a copy is cheaper than one more buffer in `writev`. */
+  readonly referenceMinBytes?: number
+}
+
+interface Reference {
+  /** Where in the copied bytes the referenced ones belong. */
+  readonly at: number
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Writes big-endian values into memory that grows by doubling. A value that its type cannot hold throws `WriteError`.
+ *
+ * Long byte fields are taken by reference, so that a record batch goes from the cache to the socket without a copy:
+ * the caller must leave those bytes unchanged until the result has been sent. `finish` and `toBytes` end the writer's
+ * life: what they return shares its memory.
+ */
+export class ByteWriter {
+  #buffer: Buffer
+  #view: DataView
+  #copied = 0
+  #referenced = 0
+  readonly #references: Reference[] = []
+  readonly #referenceMinBytes: number
+
+  constructor(settings: ByteWriterSettings = {}) {
+    this.#buffer = Buffer.allocUnsafe(settings.initialBytes ?? 256)
+    this.#view = viewOf(this.#buffer)
+    this.#referenceMinBytes = settings.referenceMinBytes ?? 4096
+  }
+
+  /** Bytes written so far, referenced ones included. */
+  get length(): number {
+    return this.#copied + this.#referenced
+  }
+
+  int8(value: number): void {
+    if ((value << 24) >> 24 !== value) throw outOfRange('int8', value)
+    this.#view.setInt8(this.#claim(1), value)
+  }
+
+  uint8(value: number): void {
+    if ((value & 0xff) !== value) throw outOfRange('uint8', value)
+    this.#view.setUint8(this.#claim(1), value)
+  }
+
+  int16(value: number): void {
+    if ((value << 16) >> 16 !== value) throw outOfRange('int16', value)
+    this.#view.setInt16(this.#claim(2), value)
+  }
+
+  uint16(value: number): void {
+    if ((value & 0xffff) !== value) throw outOfRange('uint16', value)
+    this.#view.setUint16(this.#claim(2), value)
+  }
+
+  int32(value: number): void {
+    if ((value | 0) !== value) throw outOfRange('int32', value)
+    this.#view.setInt32(this.#claim(4), value)
+  }
+
+  uint32(value: number): void {
+    if (value >>> 0 !== value) throw outOfRange('uint32', value)
+    this.#view.setUint32(this.#claim(4), value)
+  }
+
+  int64(value: bigint): void {
+    if (value > 0x7fff_ffff_ffff_ffffn || value < -0x8000_0000_0000_0000n) throw outOfRange('int64', value)
+    this.#view.setBigInt64(this.#claim(8), value)
+  }
+
+  /** An int64 from a safe integer. */
+  int64FromNumber(value: number): void {
+    if (!Number.isSafeInteger(value)) throw outOfRange('int64', value)
+    const high = Math.floor(value / 2 ** 32)
+    const at = this.#claim(8)
+    this.#view.setInt32(at, high)
+    this.#view.setUint32(at + 4, value - high * 2 ** 32)
+  }
+
+  float64(value: number): void {
+    if (typeof value !== 'number') throw outOfRange('float64', value)
+    this.#view.setFloat64(this.#claim(8), value)
+  }
+
+  /** Unsigned LEB128 of an unsigned 32-bit value. */
+  uvarint(value: number): void {
+    if (value >>> 0 !== value) throw outOfRange('uvarint', value)
+    let rest = value
+    let at = this.#claim(uvarintLength(value))
+    while (rest > 0x7f) {
+      this.#buffer[at++] = (rest & 0x7f) | 0x80
+      rest >>>= 7
+    }
+    this.#buffer[at] = rest
+  }
+
+  /** Zigzag varint of a signed 32-bit value. */
+  varint(value: number): void {
+    if ((value | 0) !== value) throw outOfRange('varint', value)
+    this.uvarint(((value << 1) ^ (value >> 31)) >>> 0)
+  }
+
+  /** Zigzag varint of a signed 64-bit value. */
+  varlong(value: bigint): void {
+    if (value > 0x7fff_ffff_ffff_ffffn || value < -0x8000_0000_0000_0000n) throw outOfRange('varlong', value)
+    let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n))
+    while (rest > 0x7fn) {
+      this.#buffer[this.#claim(1)] = Number(rest & 0x7fn) | 0x80
+      rest >>= 7n
+    }
+    this.#buffer[this.#claim(1)] = Number(rest)
+  }
+
+  /** A varlong from a safe integer. Needs no bigint while the value fits 31 bits, as nearly every delta does. */
+  varlongFromNumber(value: number): void {
+    if (!Number.isSafeInteger(value)) throw outOfRange('varlong', value)
+    if ((value | 0) === value) this.varint(value)
+    else this.varlong(BigInt(value))
+  }
+
+  /** Sixteen bytes from canonical text. */
+  uuid(value: string): void {
+    this.copy(uuidToBytes(value))
+  }
+
+  /** Text as UTF-8 without a length in front; `byteLength` is `utf8Length(text)`, which the caller needed for the prefix. */
+  utf8(text: string, byteLength: number): void {
+    const at = this.#claim(byteLength)
+    this.#buffer.write(text, at, byteLength, 'utf8')
+  }
+
+  /** Byte field: by reference from `referenceMinBytes` on, else copied. */
+  put(bytes: Uint8Array): void {
+    if (bytes.length < this.#referenceMinBytes) {
+      this.copy(bytes)
+      return
+    }
+    this.#references.push({ at: this.#copied, bytes })
+    this.#referenced += bytes.length
+  }
+
+  /** Copies whatever the length, for bytes that the caller will reuse. */
+  copy(bytes: Uint8Array): void {
+    const at = this.#claim(bytes.length)
+    this.#buffer.set(bytes, at)
+  }
+
+  /** Adds all that another writer holds: its copied bytes are copied, its references kept. */
+  append(other: ByteWriter): void {
+    for (const part of other.finish()) this.put(part)
+  }
+
+  /** Leaves room for an int32 known later, such as the length of what follows; returns the place for `fillInt32`. */
+  reserveInt32(): number {
+    return this.#claim(4)
+  }
+
+  fillInt32(place: number, value: number): void {
+    if ((value | 0) !== value) throw outOfRange('int32', value)
+    this.#view.setInt32(place, value)
+  }
+
+  /** What was written, in order, as few buffers as the references allow: ready for `writev`. */
+  finish(): Uint8Array[] {
+    const parts: Uint8Array[] = []
+    let from = 0
+    for (const { at, bytes } of this.#references) {
+      if (at > from) parts.push(this.#buffer.subarray(from, at))
+      parts.push(bytes)
+      from = at
+    }
+    if (this.#copied > from) parts.push(this.#buffer.subarray(from, this.#copied))
+    return parts
+  }
+
+  /** What was written as one view: copies only if anything was taken by reference. */
+  toBytes(): Uint8Array {
+    if (this.#references.length === 0) return this.#buffer.subarray(0, this.#copied)
+    return Buffer.concat(this.finish(), this.length)
+  }
+
+  /** Makes room for `length` bytes and returns where they go. */
+  #claim(length: number): number {
+    const at = this.#copied
+    const next = at + length
+    if (next > this.#buffer.length) this.#grow(next)
+    this.#copied = next
+    return at
+  }
+
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2))
+    grown.set(this.#buffer.subarray(0, this.#copied))
+    this.#buffer = grown
+    this.#view = viewOf(grown)
+  }
+}
+
+/** Bytes that `uvarint(value)` writes. */
+export function uvarintLength(value: number): number {
+  if (value < 0x80) return 1
+  if (value < 0x4000) return 2
+  if (value < 0x20_0000) return 3
+  return value < 0x1000_0000 ? 4 : 5
+}
+
+/** Bytes of `text` in UTF-8. */
+export function utf8Length(text: string): number {
+  return Buffer.byteLength(text, 'utf8')
+}
+
+function viewOf(buffer: Buffer): DataView {
+  return new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+}
+
+function outOfRange(type: string, value: unknown): WriteError {
+  return new WriteError(`${String(value)} does not fit ${type}`)
+}
