@@ -4,6 +4,8 @@ export interface Clock {
   nowMs(): number
   /** Calls back once after `delayMs`; the returned function cancels. Never keeps a process alive. */
   after(delayMs: number, callback: () => void): () => void
+  /** Calls back once the input that is ready now has been taken in (setImmediate): what came together is flushed together. */
+  soon(callback: () => void): void
 }
 
 export const systemClock: Clock = {
@@ -11,5 +13,8 @@ export const systemClock: Clock = {
   after(delayMs, callback) {
     const timer = setTimeout(callback, delayMs).unref()
     return () => clearTimeout(timer)
+  },
+  soon(callback) {
+    setImmediate(callback)
   },
 }

@@ -16,7 +16,7 @@ export interface Appended {
   readonly bytes: Uint8Array
   /**
    * Resolves when the entry is durable and readable: shared by all entries of a flush. Rejects with AppendFailedError (retriable:
-   * nothing of it will ever be readable) or FencedError.
+   * it is not readable, and unless this process dies before the next flush it never will be), LogClosedError or FencedError.
    */
   readonly committed: Promise<void>
 }
@@ -50,9 +50,10 @@ export interface LogStream {
   readonly committedOffset: number
   /** Bytes between startOffset and committedOffset, about. */
   readonly sizeBytes: number
-  /** EntryFormat's state and the summaries after it, as found at open, for the user to rebuild its own. */
-  readonly recovered: { readonly state: Uint8Array | null; readonly summaries: readonly Uint8Array[] }
+  /** EntryFormat's state as of nextOffset when the stream was opened, for the user to rebuild its own. Nothing is un-packed then. */
+  readonly recoveredState: Uint8Array | null
 
+  /** Assigns the next offsets, in call order. @throws LogClosedError, FencedError; nothing is assigned then. */
   append(entry: NewEntry): Appended
   /**
    * Entries from the one that holds `offset`, whole, up to `maxBytes` but at least one. Synchronous when all is in memory; null at
