@@ -1,0 +1,89 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { accepts, freePort, type ProcessExit, type RunningProcess, startProcess } from './child-process.ts'
+
+/** The built `pico serve`, as a user would run it, on free ports and a folder of its own. */
+export interface PicoServer {
+  readonly bootstrap: string
+  readonly port: number
+  readonly process: RunningProcess
+  readonly folder: string
+  /** Starts it again on the same data and ports, for instance after a fault point killed it. */
+  start(fault?: string): Promise<void>
+  restart(how?: 'stop' | 'kill', fault?: string): Promise<void>
+  /** Stops it and removes its data. */
+  close(): Promise<ProcessExit>
+}
+
+/** `local`: frames in segment files, the embedded default. `shared`: an object per flush and a commit in SQL. */
+export type WalKind = 'local' | 'shared'
+export const walKinds = ['local', 'shared'] as const satisfies readonly WalKind[]
+
+export interface PicoSettings {
+  readonly wal?: WalKind
+  /** A fault point of apps/server, see README.md. */
+  readonly fault?: string
+  /** More flags of `pico serve`. */
+  readonly flags?: readonly string[]
+  /** More flags of Node, for instance `--cpu-prof`. */
+  readonly nodeFlags?: readonly string[]
+  /** Kept after close when given; else a temporary folder. */
+  readonly folder?: string
+  readonly readyTimeoutMs?: number
+}
+
+const cli = join(dirname(fileURLToPath(import.meta.url)), '../../apps/server/dist/cli.js')
+
+export async function startPico(settings: PicoSettings = {}): Promise<PicoServer> {
+  if (!existsSync(cli)) throw new Error(`${cli} is not built: run npm run setup first`)
+  const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'pico-e2e-'))
+  const port = await freePort()
+  const objects = `-2@file://${join(folder, 'objects')}`
+  const wal = settings.wal === 'shared' ? [`--wal=${objects}?kind=object`] : []
+  const args = [
+    ...(settings.nodeFlags ?? []),
+    cli,
+    'serve',
+    '--kafka-listen',
+    `127.0.0.1:${port}`,
+    '--meta-url',
+    `sqlite:${join(folder, 'meta.db')}`,
+    `--storage=${objects}`,
+    ...wal,
+    ...(settings.flags ?? []),
+  ]
+  const start = (fault: string | undefined) =>
+    startProcess({
+      name: 'pico',
+      command: process.execPath,
+      args,
+      cwd: folder,
+      env: fault === undefined ? {} : { PICO_FAULT: fault, PICO_ALLOW_FAULTS: '1' },
+      ready: () => accepts(port),
+      readyTimeoutMs: settings.readyTimeoutMs ?? 30_000,
+    })
+
+  let running = await start(settings.fault)
+  return {
+    bootstrap: `127.0.0.1:${port}`,
+    port,
+    get process() {
+      return running
+    },
+    folder,
+    async start(fault) {
+      running = await start(fault)
+    },
+    async restart(how = 'stop', fault) {
+      await running[how]()
+      running = await start(fault)
+    },
+    async close() {
+      const exit = await running.stop()
+      if (settings.folder === undefined) rmSync(folder, { recursive: true, force: true })
+      return exit
+    },
+  }
+}

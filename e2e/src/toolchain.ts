@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { run } from './child-process.ts'
+
+/**
+ * What the end-to-end tests need beyond Node, and how they get it.
+ * Jars and Python packages are fetched once into `e2e/.cache`; a compiler, Maven, Python and kcat must be there.
+ * A missing tool is an error in CI; elsewhere the tests that need it are skipped and say why.
+ */
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const cache = join(root, '.cache')
+
+export interface JavaTools {
+  /** Kafka 4.4 broker, tools, client, and our own classes of `e2e/java/src`. */
+  readonly classpath: string
+}
+
+export const javaTools = once(async (): Promise<JavaTools> => {
+  const home = join(cache, 'java')
+  const pom = join(root, 'java/pom.xml')
+  const sources = globSync('java/src/*.java', { cwd: root }).map((name) => join(root, name))
+  await need('javac', ['-version'], 'a JDK, 17 or later (Debian: apt-get install openjdk-17-jdk-headless)')
+  await provide(join(home, 'lib'), [pom], async (lib) => {
+    await need('mvn', ['-version'], 'Maven (Debian: apt-get install maven)')
+    const goals = ['dependency:copy-dependencies', `-DoutputDirectory=${lib}`, '-DincludeScope=runtime']
+    await run('mvn', ['-q', '-B', '-f', pom, ...goals], { timeoutMs: 600_000 })
+  })
+  await provide(join(home, 'classes'), [pom, ...sources], async (classes) => {
+    await run('javac', ['-d', classes, '-cp', join(home, 'lib/*'), ...sources], { timeoutMs: 120_000 })
+  })
+  return { classpath: `${join(home, 'classes')}:${join(home, 'lib/*')}` }
+})
+
+/** A Python that has confluent-kafka. */
+export const pythonTools = once(async (): Promise<{ python: string }> => {
+  const requirements = join(root, 'python/requirements.txt')
+  const home = join(cache, 'python')
+  const python = join(home, 'bin/python')
+  await need('python3', ['--version'], 'Python 3.9 or later with venv')
+  // A virtual environment holds its own path, so it is made in place and marked when whole.
+  const mark = join(home, 'installed.txt')
+  if (!existsSync(mark) || readFileSync(mark, 'utf8') !== readFileSync(requirements, 'utf8')) {
+    rmSync(home, { recursive: true, force: true })
+    await run('python3', ['-m', 'venv', home], { timeoutMs: 120_000 })
+    await run(python, ['-m', 'pip', 'install', '-q', '-r', requirements], { timeoutMs: 600_000 })
+    writeFileSync(mark, readFileSync(requirements))
+  }
+  return { python }
+})
+
+export const kcatTool = once(async (): Promise<{ kcat: string }> => {
+  await need('kcat', ['-V'], 'kcat (Debian: apt-get install kcat)')
+  return { kcat: 'kcat' }
+})
+
+/**
+ * For `describe.skipIf(await missing(javaTools))`: false when the tool is there.
+ * Otherwise prints why and says true, or fails when this is CI.
+ */
+export async function missing(tool: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await tool()
+    return false
+  } catch (error) {
+    if (process.env['CI'] === 'true') throw error
+    console.warn(`skipped because ${error instanceof Error ? error.message : String(error)}`)
+    return true
+  }
+}
+
+async function need(command: string, args: string[], what: string): Promise<void> {
+  await run(command, args, { timeoutMs: 30_000 }).catch((cause: unknown) => {
+    throw new Error(`${command} does not run here; these tests need ${what}`, { cause })
+  })
+}
+
+/** Makes `folder` from the content of `inputs`, once; made beside it and renamed, so that a half-made one is never used. */
+async function provide(folder: string, inputs: string[], make: (folder: string) => Promise<void>): Promise<void> {
+  const hash = createHash('sha256')
+  for (const input of inputs) hash.update(readFileSync(input))
+  const digest = hash.digest('hex')
+  const mark = `${folder}.made-from`
+  if (existsSync(folder) && existsSync(mark) && readFileSync(mark, 'utf8') === digest) return
+  const draft = `${folder}.${process.pid}`
+  mkdirSync(draft, { recursive: true })
+  try {
+    await make(draft)
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(draft, folder)
+    writeFileSync(mark, digest)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
