@@ -1,5 +1,48 @@
-export type { BlockCache } from './block-cache.ts'
-export type { Chunk, StreamSlice } from './data-object.ts'
+export {
+  InvalidKeyError,
+  MalformedError,
+  ObjectCorruptError,
+  ObjectMissingError,
+  ObjectTruncatedError,
+  SegmentDamagedError,
+  SegmentExistsError,
+  SegmentFailedError,
+  StorageError,
+  type StorageErrorCode,
+  StoreClosedError,
+  StoreFailedError,
+  systemCode,
+  UnsupportedVersionError,
+} from './errors.ts'
+export { checkObjectKey, checkObjectPrefix } from './object-key.ts'
 export type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
+export {
+  type ReadSegment,
+  type ScannedFrame,
+  type SegmentScan,
+  type SegmentScanOptions,
+  scanSegment,
+} from './segment-scan.ts'
 export type { SegmentStore, SegmentWriter } from './segment-store.ts'
-export type { WalIdentity, WalRun } from './wal-frame.ts'
+export {
+  type DecodedWalFrame,
+  decodeWalFrame,
+  type EncodedWalFrame,
+  encodeWalFrame,
+  type WalIdentity,
+  type WalRun,
+} from './wal-frame.ts'
+export {
+  type InvalidWalFrame,
+  WAL_FORMAT_VERSION,
+  WAL_FRAME_ALIGNMENT,
+  WAL_FRAME_HEADER_BYTES,
+} from './wal-frame-header.ts'
+export { decodeWalIndex } from './wal-index.ts'
+export {
+  encodeSegmentHeader,
+  type PreviousSegment,
+  readSegmentHeader,
+  WAL_SEGMENT_HEADER_BYTES,
+  type WalSegmentHeader,
+} from './wal-segment.ts'

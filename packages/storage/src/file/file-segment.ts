@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { close, fdatasync } from 'node:fs'
+import { promisify } from 'node:util'
+import { SegmentFailedError, StoreClosedError } from '../errors.ts'
+import type { SegmentWriter } from '../segment-store.ts'
+import { writeFully } from './write-fully.ts'
+
+const closeDescriptor = promisify(close)
+const syncData = promisify(fdatasync)
+
+/** The open file of one segment. Owns `descriptor`. */
+export class FileSegment implements SegmentWriter {
+  readonly key: string
+  readonly sizeBytes: number
+  readonly #descriptor: number
+  #writing: Promise<void> | null = null
+  #failure: SegmentFailedError | null = null
+  #closed = false
+
+  constructor(key: string, sizeBytes: number, descriptor: number) {
+    this.key = key
+    this.sizeBytes = sizeBytes
+    this.#descriptor = descriptor
+  }
+
+  async write(position: number, buffers: readonly Uint8Array[]): Promise<void> {
+    if (this.#closed) throw new StoreClosedError()
+    if (this.#failure !== null) throw this.#failure
+    assert(this.#writing === null, 'one write at a time')
+    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+    assert(position >= 0 && position + length <= this.sizeBytes, `a write past the end of segment ${this.key}`)
+    this.#writing = writeAndSync(this.#descriptor, position, buffers)
+    try {
+      await this.#writing
+    } catch (error) {
+      this.#failure = new SegmentFailedError(this.key, { cause: error })
+      throw this.#failure
+    } finally {
+      this.#writing = null
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    // Its own caller hears of a failed write; here it only has to be over before the descriptor can be used again.
+    await this.#writing?.catch(() => undefined)
+    await closeDescriptor(this.#descriptor)
+  }
+}
+
+async function writeAndSync(descriptor: number, position: number, buffers: readonly Uint8Array[]): Promise<void> {
+  await writeFully(descriptor, position, buffers)
+  await syncData(descriptor)
+}

@@ -1,0 +1,220 @@
+import { open as openWithCallback } from 'node:fs'
+import { type FileHandle, open, rename, rm, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  InvalidKeyError,
+  SegmentExistsError,
+  StorageError,
+  StoreClosedError,
+  StoreFailedError,
+  systemCode,
+} from '../errors.ts'
+import { checkObjectKey, checkObjectPrefix } from '../object-key.ts'
+import type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from '../object-store.ts'
+import type { SegmentStore, SegmentWriter } from '../segment-store.ts'
+import { FileSegment } from './file-segment.ts'
+import { type Folders, syncFolder } from './folders.ts'
+import { listObjects } from './list-objects.ts'
+import { readObject } from './read-object.ts'
+import { temporaryName } from './temporary-name.ts'
+import { writeFully } from './write-fully.ts'
+
+const openDescriptor = promisify(openWithCallback)
+
+/** A long write is synced in steps of this, so that another file's sync does not wait for all of it. */
+const syncEveryBytes = 8 * 1024 * 1024
+
+export class FileStore implements ObjectStore, SegmentStore {
+  readonly #root: string
+  readonly #folders: Folders
+  #serial = 0
+  #closed = false
+
+  constructor(root: string, folders: Folders) {
+    this.#root = root
+    this.#folders = folders
+  }
+
+  async put(key: string, body: ObjectBody, options: StoreCallOptions = {}): Promise<void> {
+    this.#check(options.signal)
+    checkObjectKey(key)
+    await this.#write('put', key, (file) => writeBody(file, body, options.signal), options.signal)
+  }
+
+  async get(key: string, range?: ByteRange, options: StoreCallOptions = {}): Promise<Uint8Array> {
+    this.#check(options.signal)
+    checkObjectKey(key)
+    const bytes = await readObject(this.#path(key), key, range)
+    options.signal?.throwIfAborted()
+    return bytes
+  }
+
+  async delete(keys: readonly string[], options: StoreCallOptions = {}): Promise<void> {
+    this.#check(options.signal)
+    keys.forEach(checkObjectKey)
+    const folders = new Set<string>()
+    for (const key of keys) {
+      options.signal?.throwIfAborted()
+      const path = this.#path(key)
+      if (await this.#unlink(path, key)) folders.add(dirname(path))
+    }
+    for (const folder of folders) await failingAs('delete', folder, () => syncFolder(folder))
+  }
+
+  async *list(
+    prefix: string,
+    options: StoreCallOptions & { readonly after?: string } = {},
+  ): AsyncGenerator<ObjectInfo> {
+    this.#check(options.signal)
+    checkObjectPrefix(prefix)
+    const { after = '', signal } = options
+    try {
+      yield* listObjects(this.#root, { prefix, after, signal })
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw new StoreFailedError('list', prefix, { cause: error })
+    }
+  }
+
+  async create(key: string, sizeBytes: number, options: { readonly recycle?: string } = {}): Promise<SegmentWriter> {
+    this.#check()
+    checkObjectKey(key)
+    if (options.recycle !== undefined) checkObjectKey(options.recycle)
+    const path = this.#path(key)
+    if ((await failingAs('create', key, () => sizeOf(path))) !== null) throw new SegmentExistsError(key)
+    const recycled = options.recycle !== undefined && (await this.#recycle(options.recycle, key, sizeBytes))
+    if (!recycled) await this.#write('create', key, (file) => writeZeros(file, sizeBytes))
+    const descriptor = await failingAs('create', key, () => openDescriptor(path, 'r+'))
+    return new FileSegment(key, sizeBytes, descriptor)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+  }
+
+  #check(signal?: AbortSignal): void {
+    signal?.throwIfAborted()
+    if (this.#closed) throw new StoreClosedError()
+  }
+
+  #path(key: string): string {
+    return join(this.#root, key)
+  }
+
+  /** Writes a file under a temporary name and renames it when its bytes are durable: it is there whole or not at all. */
+  async #write(
+    operation: string,
+    key: string,
+    fill: (file: FileHandle) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const path = this.#path(key)
+    const temporary = join(dirname(path), temporaryName(this.#serial++))
+    try {
+      const file = await this.#openNew(temporary)
+      try {
+        await fill(file)
+        await file.datasync()
+      } finally {
+        await file.close()
+      }
+      signal?.throwIfAborted()
+      await rename(temporary, path)
+      await syncFolder(dirname(path))
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined) // What matters is the failure; the next open removes it.
+      signal?.throwIfAborted()
+      throw asStoreError(operation, key, error)
+    }
+  }
+
+  async #openNew(temporary: string): Promise<FileHandle> {
+    const folder = dirname(temporary)
+    await this.#folders.make(folder)
+    try {
+      return await open(temporary, 'wx')
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error
+      // Another process, opening the same store, found the folder empty and removed it.
+      this.#folders.forget()
+      await this.#folders.make(folder)
+      return open(temporary, 'wx')
+    }
+  }
+
+  async #unlink(path: string, key: string): Promise<boolean> {
+    try {
+      await unlink(path)
+      return true
+    } catch (error) {
+      const code = systemCode(error)
+      if (code === 'ENOENT' || code === 'ENOTDIR') return false
+      throw new StoreFailedError('delete', key, { cause: error })
+    }
+  }
+
+  async #recycle(from: string, key: string, sizeBytes: number): Promise<boolean> {
+    const [fromPath, path] = [this.#path(from), this.#path(key)]
+    return failingAs('create', key, async () => {
+      if ((await sizeOf(fromPath)) !== sizeBytes) return false
+      await this.#folders.make(dirname(path))
+      await rename(fromPath, path)
+      await syncFolder(dirname(path))
+      if (dirname(fromPath) !== dirname(path)) await syncFolder(dirname(fromPath))
+      return true
+    })
+  }
+}
+
+async function writeBody(file: FileHandle, body: ObjectBody, signal: AbortSignal | undefined): Promise<void> {
+  if (!(Symbol.asyncIterator in body)) return writeFully(file.fd, 0, body)
+  let position = 0
+  let synced = 0
+  for await (const part of body) {
+    signal?.throwIfAborted()
+    await writeFully(file.fd, position, [part])
+    position += part.length
+    if (position - synced < syncEveryBytes) continue
+    await file.datasync()
+    synced = position
+  }
+}
+
+/** Zeros rather than a hole: only a written block is overwritten in place, without a change of the file's metadata. */
+async function writeZeros(file: FileHandle, sizeBytes: number): Promise<void> {
+  const zeros = Buffer.alloc(Math.min(sizeBytes, 1024 * 1024))
+  for (let at = 0; at < sizeBytes; at += syncEveryBytes) {
+    const buffers: Buffer[] = []
+    const end = Math.min(sizeBytes, at + syncEveryBytes)
+    for (let left = end - at; left > 0; left -= zeros.length) buffers.push(zeros.subarray(0, left))
+    await writeFully(file.fd, at, buffers)
+    await file.datasync()
+  }
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return null
+    throw error
+  }
+}
+
+async function failingAs<T>(operation: string, key: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action()
+  } catch (error) {
+    throw asStoreError(operation, key, error)
+  }
+}
+
+function asStoreError(operation: string, key: string, error: unknown): Error {
+  if (error instanceof StorageError) return error
+  const code = systemCode(error)
+  if (code === 'EISDIR' || code === 'ENOTDIR') {
+    return new InvalidKeyError(key, 'a file and a folder would need the same name', { cause: error })
+  }
+  return new StoreFailedError(operation, key, { cause: error })
+}

@@ -1,0 +1,56 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { systemCode } from '../errors.ts'
+
+/** The folders of a store: made on demand, and durable before anything is put into them. */
+export class Folders {
+  readonly #root: string
+  /** Folders whose entry in their parent is known to be durable, or is being made so. */
+  readonly #ready = new Map<string, Promise<void>>()
+
+  constructor(root: string) {
+    this.#root = root
+    this.#ready.set(root, syncFolder(root))
+  }
+
+  /**
+   * Makes `folder` and those above it. A folder that was there already is synced into its parent too, once: whoever made it
+   * may have crashed before.
+   */
+  make(folder: string): Promise<void> {
+    const known = this.#ready.get(folder)
+    if (known !== undefined) return known
+    const making = this.#make(folder)
+    this.#ready.set(folder, making)
+    making.catch(() => this.#ready.delete(folder))
+    return making
+  }
+
+  /** Another process removed folders: nothing is known any more. */
+  forget(): void {
+    const root = this.#ready.get(this.#root)
+    this.#ready.clear()
+    if (root !== undefined) this.#ready.set(this.#root, root)
+  }
+
+  async #make(folder: string): Promise<void> {
+    const parent = dirname(folder)
+    await this.make(parent)
+    try {
+      await mkdir(folder)
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error
+    }
+    await syncFolder(parent)
+  }
+}
+
+/** Makes durable which names are in `folder`. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

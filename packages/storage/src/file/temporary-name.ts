@@ -1,0 +1,72 @@
+import { readdir, rm, rmdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { systemCode } from '../errors.ts'
+
+/** No key has this character, so no list, get or delete ever meets a temporary file. */
+const mark = '~'
+/** With the process id, names a process: ids are used again, and in a container they always are. */
+const processStart = Math.floor(performance.timeOrigin).toString(36)
+/** A put takes minutes at the very most; a file left by a process of the same id on another machine goes after this. */
+const leftoverAgeMsMax = 3_600_000
+
+/** A name for the `serial`-th file in the making of this process, to be renamed when its bytes are durable. */
+export function temporaryName(serial: number): string {
+  return `${mark}${process.pid}-${processStart}-${serial.toString(36)}`
+}
+
+export function isTemporaryName(name: string): boolean {
+  return name.startsWith(mark)
+}
+
+/**
+ * Removes what processes that are gone left in the making, and folders without files. Another live process may be at work in
+ * the same folder: its files are left alone, and a writer whose folder disappears makes it again.
+ * @returns whether the folder is empty now.
+ */
+export async function removeLeftovers(folder: string): Promise<boolean> {
+  let left = 0
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) {
+      if (!((await removeLeftovers(path)) && (await removeFolder(path)))) left++
+    } else if (isTemporaryName(entry.name) && (await isLeftover(path, entry.name))) {
+      await rm(path, { force: true })
+    } else {
+      left++
+    }
+  }
+  return left === 0
+}
+
+async function removeFolder(path: string): Promise<boolean> {
+  try {
+    await rmdir(path)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return true
+    if (systemCode(error) === 'ENOTEMPTY') return false
+    throw error
+  }
+}
+
+async function isLeftover(path: string, name: string): Promise<boolean> {
+  const [pid = '', start] = name.slice(mark.length).split('-')
+  if (Number(pid) === process.pid) return start !== processStart
+  if (!isAlive(Number(pid))) return true
+  try {
+    return (await stat(path)).mtimeMs < Date.now() - leftoverAgeMsMax
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return systemCode(error) === 'EPERM'
+  }
+}

@@ -1,0 +1,41 @@
+/** Bytes `[offset, offset + length)` of an object. */
+export interface ByteRange {
+  readonly offset: number
+  readonly length: number
+}
+
+export interface ObjectInfo {
+  readonly key: string
+  readonly sizeBytes: number
+}
+
+/**
+ * An object's content on its way to the store: buffers at hand (written as they are, with one gathered write
+ * where the store can), or a stream of buffers for an object larger than one wants in memory.
+ * Buffers are borrowed until the put settles; a buffer that an async body yielded, until the next one is asked for.
+ */
+export type ObjectBody = readonly Uint8Array[] | AsyncIterable<Uint8Array>
+
+export interface StoreCallOptions {
+  /** Aborts the call; the promise rejects with the signal's reason. A put that was aborted may or may not be there. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Immutable objects by key. Keys are `/`-separated segments of `[A-Za-z0-9._-]`, at most 512 bytes, and list in byte order.
+ * Nothing beyond plain PUT, ranged GET, LIST and DELETE is asked of a store: fencing is the database's job.
+ */
+export interface ObjectStore {
+  /** Resolves when the object is durable under its key: whole or not at all. Putting a key again replaces it. */
+  put(key: string, body: ObjectBody, options?: StoreCallOptions): Promise<void>
+  /**
+   * The object's bytes, or exactly those of the range.
+   * @throws ObjectMissingError when there is no such object; ObjectTruncatedError when the range runs past its end.
+   */
+  get(key: string, range?: ByteRange, options?: StoreCallOptions): Promise<Uint8Array>
+  /** Durable when resolved. Keys that are not there are not an error. */
+  delete(keys: readonly string[], options?: StoreCallOptions): Promise<void>
+  /** Objects whose key starts with `prefix`, in byte order of keys, `after` excluded. */
+  list(prefix: string, options?: StoreCallOptions & { readonly after?: string }): AsyncIterable<ObjectInfo>
+  close(): Promise<void>
+}

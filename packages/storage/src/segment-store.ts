@@ -1,0 +1,24 @@
+/**
+ * Fixed-size files for the local write-ahead log. What was written reads back through the `ObjectStore` over the same folder,
+ * by the same key.
+ */
+export interface SegmentStore {
+  /**
+   * Creates the segment `key`, `sizeBytes` long, every block allocated, durable when resolved: a later write and sync changes no
+   * file metadata. With `recycle`, the file of that (no longer referenced) key becomes the new one by a rename, its old bytes
+   * still in it; when it is missing or of another size, a new file is made.
+   */
+  create(key: string, sizeBytes: number, options?: { readonly recycle?: string }): Promise<SegmentWriter>
+}
+
+export interface SegmentWriter {
+  readonly key: string
+  readonly sizeBytes: number
+  /**
+   * Writes at `position` and syncs: resolves when the bytes are durable. One write at a time.
+   * After a rejection nothing is known about those bytes, and the writer refuses every further write (the kernel may have
+   * dropped dirty pages, so a retried sync would prove nothing).
+   */
+  write(position: number, buffers: readonly Uint8Array[]): Promise<void>
+  close(): Promise<void>
+}
