@@ -1,0 +1,29 @@
+import { api, type RequestOf, type ResponseOf } from '../api.ts'
+import { int16, int32, string } from '../field.ts'
+
+/**
+ * Keeps a member of a classic consumer group alive, and tells it of a rebalance.
+ *
+ * - v1 adds throttle time.
+ * - v3 we add a new field called groupInstanceId to indicate member identity across restarts.
+ */
+export const heartbeat = api({
+  key: 12,
+  name: 'Heartbeat',
+  versions: [0, 4],
+  flexibleFrom: 4,
+  request: {
+    groupId: string(),
+    generationId: int32(),
+    memberId: string(),
+    /** The unique identifier of the consumer instance provided by end user. */
+    groupInstanceId: string({ versions: '3+', nullable: '3+', default: null }),
+  },
+  response: {
+    throttleTimeMs: int32({ versions: '1+', ignorable: true }),
+    errorCode: int16(),
+  },
+})
+
+export type HeartbeatRequest = RequestOf<typeof heartbeat>
+export type HeartbeatResponse = ResponseOf<typeof heartbeat>

@@ -1,0 +1,40 @@
+import { api, type RequestOf, type ResponseOf } from '../api.ts'
+import { array, bytes, int16, int32, string } from '../field.ts'
+
+/**
+ * Hands the assignment computed by the leader of a classic consumer group to its members.
+ *
+ * - v1 adds throttle time.
+ * - v3 we add a new field called groupInstanceId to indicate member identity across restarts.
+ * - v5 the client sends the Protocol Type and the Protocol Name to the broker (KIP-559). The broker will reject the
+ *   request if they are inconsistent with the Type and Name known by the broker.
+ */
+export const syncGroup = api({
+  key: 14,
+  name: 'SyncGroup',
+  versions: [0, 5],
+  flexibleFrom: 4,
+  request: {
+    groupId: string(),
+    generationId: int32(),
+    memberId: string(),
+    /** The unique identifier of the consumer instance provided by end user. */
+    groupInstanceId: string({ versions: '3+', nullable: '3+', default: null }),
+    protocolType: string({ versions: '5+', nullable: '5+', default: null, ignorable: true }),
+    protocolName: string({ versions: '5+', nullable: '5+', default: null, ignorable: true }),
+    assignments: array({
+      memberId: string(),
+      assignment: bytes(),
+    }),
+  },
+  response: {
+    throttleTimeMs: int32({ versions: '1+', ignorable: true }),
+    errorCode: int16(),
+    protocolType: string({ versions: '5+', nullable: '5+', default: null, ignorable: true }),
+    protocolName: string({ versions: '5+', nullable: '5+', default: null, ignorable: true }),
+    assignment: bytes(),
+  },
+})
+
+export type SyncGroupRequest = RequestOf<typeof syncGroup>
+export type SyncGroupResponse = ResponseOf<typeof syncGroup>
