@@ -56,35 +56,31 @@ def produce(topic, properties):
 
 
 def consume(bootstrap, wanted):
-    # The fetch left waiting at the end of one topic holds up the first of the next.
-    settings = {"bootstrap.servers": bootstrap, "group.id": "unused", "enable.auto.commit": False, "fetch.wait.max.ms": 50}
-    consumer = Consumer(settings)
-    for pair in wanted:
-        topic, count = pair.rsplit("=", 1)
-        consumer.assign([TopicPartition(topic, 0, 0)])
-        deadline = time.monotonic() + PATIENCE_S
-        left = int(count)
-        while left:
-            if time.monotonic() > deadline:
-                raise SystemExit(f"{topic}: {left} of {count} records did not come")
-            message = consumer.poll(1.0)
-            if message is None:
-                continue
-            if message.error():
-                raise SystemExit(f"{topic}: {message.error()}")
-            left -= 1
-            print(
-                json.dumps(
-                    {
-                        "topic": topic,
-                        "offset": message.offset(),
-                        "timestamp": message.timestamp()[1],
-                        "key": to_base64(message.key()),
-                        "value": to_base64(message.value()),
-                        "headers": [[name, to_base64(value)] for name, value in message.headers() or []],
-                    }
-                )
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "enable.auto.commit": False})
+    left = {topic: int(count) for topic, count in (pair.rsplit("=", 1) for pair in wanted)}
+    consumer.assign([TopicPartition(topic, 0, 0) for topic in left])
+    deadline = time.monotonic() + PATIENCE_S
+    while any(count > 0 for count in left.values()):
+        if time.monotonic() > deadline:
+            raise SystemExit(f"did not come: {left}")
+        message = consumer.poll(1.0)
+        if message is None:
+            continue
+        if message.error():
+            raise SystemExit(f"{message.topic()}: {message.error()}")
+        left[message.topic()] -= 1
+        print(
+            json.dumps(
+                {
+                    "topic": message.topic(),
+                    "offset": message.offset(),
+                    "timestamp": message.timestamp()[1],
+                    "key": to_base64(message.key()),
+                    "value": to_base64(message.value()),
+                    "headers": [[name, to_base64(value)] for name, value in message.headers() or []],
+                }
             )
+        )
     consumer.close()
 
 

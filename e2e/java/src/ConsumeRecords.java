@@ -5,7 +5,8 @@ import java.io.BufferedOutputStream;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Base64;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -25,34 +26,26 @@ public class ConsumeRecords {
         properties.put("bootstrap.servers", args[0]);
         properties.put("auto.offset.reset", "none");
         properties.put("enable.auto.commit", "false");
-        // The fetch left waiting at the end of one topic holds up the first of the next.
-        properties.put("fetch.max.wait.ms", "50");
         PrintStream out = new PrintStream(new BufferedOutputStream(System.out, 1 << 20), false);
         try (var consumer = new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            Map<TopicPartition, Integer> left = new HashMap<>();
             for (int i = 1; i < args.length; i++) {
                 String[] pair = args[i].split("=");
-                read(consumer, pair[0], Integer.parseInt(pair[1]), out);
+                left.put(new TopicPartition(pair[0], 0), Integer.parseInt(pair[1]));
+            }
+            consumer.assign(left.keySet());
+            for (TopicPartition partition : left.keySet()) consumer.seek(partition, 0);
+            long deadline = System.currentTimeMillis() + PATIENCE_MS;
+            while (!left.isEmpty()) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(500))) {
+                    out.println(render(record));
+                    left.computeIfPresent(
+                        new TopicPartition(record.topic(), record.partition()), (key, count) -> count > 1 ? count - 1 : null);
+                }
+                if (System.currentTimeMillis() > deadline) throw new IllegalStateException("did not come: " + left);
             }
         }
         out.flush();
-    }
-
-    private static void read(KafkaConsumer<byte[], byte[]> consumer, String topic, int count, PrintStream out)
-            throws Exception {
-        TopicPartition partition = new TopicPartition(topic, 0);
-        consumer.assign(List.of(partition));
-        consumer.seek(partition, 0);
-        long deadline = System.currentTimeMillis() + PATIENCE_MS;
-        int got = 0;
-        while (got < count) {
-            for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(500))) {
-                out.println(render(record));
-                got++;
-            }
-            if (System.currentTimeMillis() > deadline) {
-                throw new IllegalStateException(topic + ": only " + got + " of " + count + " records came");
-            }
-        }
     }
 
     private static final ObjectMapper JSON = new ObjectMapper();
