@@ -42,37 +42,44 @@ export class ByteWriter {
 
   int8(value: number): void {
     if ((value << 24) >> 24 !== value) throw outOfRange('int8', value)
-    this.#view.setInt8(this.#claim(1), value)
+    const at = this.#claim(1)
+    this.#view.setInt8(at, value)
   }
 
   uint8(value: number): void {
     if ((value & 0xff) !== value) throw outOfRange('uint8', value)
-    this.#view.setUint8(this.#claim(1), value)
+    const at = this.#claim(1)
+    this.#view.setUint8(at, value)
   }
 
   int16(value: number): void {
     if ((value << 16) >> 16 !== value) throw outOfRange('int16', value)
-    this.#view.setInt16(this.#claim(2), value)
+    const at = this.#claim(2)
+    this.#view.setInt16(at, value)
   }
 
   uint16(value: number): void {
     if ((value & 0xffff) !== value) throw outOfRange('uint16', value)
-    this.#view.setUint16(this.#claim(2), value)
+    const at = this.#claim(2)
+    this.#view.setUint16(at, value)
   }
 
   int32(value: number): void {
     if ((value | 0) !== value) throw outOfRange('int32', value)
-    this.#view.setInt32(this.#claim(4), value)
+    const at = this.#claim(4)
+    this.#view.setInt32(at, value)
   }
 
   uint32(value: number): void {
     if (value >>> 0 !== value) throw outOfRange('uint32', value)
-    this.#view.setUint32(this.#claim(4), value)
+    const at = this.#claim(4)
+    this.#view.setUint32(at, value)
   }
 
   int64(value: bigint): void {
     if (value > 0x7fff_ffff_ffff_ffffn || value < -0x8000_0000_0000_0000n) throw outOfRange('int64', value)
-    this.#view.setBigInt64(this.#claim(8), value)
+    const at = this.#claim(8)
+    this.#view.setBigInt64(at, value)
   }
 
   /** An int64 from a safe integer. */
@@ -86,7 +93,8 @@ export class ByteWriter {
 
   float64(value: number): void {
     if (typeof value !== 'number') throw outOfRange('float64', value)
-    this.#view.setFloat64(this.#claim(8), value)
+    const at = this.#claim(8)
+    this.#view.setFloat64(at, value)
   }
 
   /** Unsigned LEB128 of an unsigned 32-bit value. */
@@ -112,10 +120,10 @@ export class ByteWriter {
     if (value > 0x7fff_ffff_ffff_ffffn || value < -0x8000_0000_0000_0000n) throw outOfRange('varlong', value)
     let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n))
     while (rest > 0x7fn) {
-      this.#buffer[this.#claim(1)] = Number(rest & 0x7fn) | 0x80
+      this.uint8(Number(rest & 0x7fn) | 0x80)
       rest >>= 7n
     }
-    this.#buffer[this.#claim(1)] = Number(rest)
+    this.uint8(Number(rest))
   }
 
   /** A varlong from a safe integer. Needs no bigint while the value fits 31 bits, as nearly every delta does. */
