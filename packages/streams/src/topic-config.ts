@@ -1,4 +1,6 @@
-/** A topic's settings in force: what was set, over Kafka's defaults. */
+import { listItems, type TopicSetting, topicSettings } from './topic-settings.ts'
+
+/** A topic's settings in force: what was set, over the operator's defaults, over ours. */
 export interface TopicConfig {
   /** As set, by their Kafka names: what DescribeConfigs reports as a topic override. */
   readonly overrides: Readonly<Record<string, string>>
@@ -11,4 +13,76 @@ export interface TopicConfig {
   readonly compacted: boolean
   readonly retentionMs: number
   readonly retentionBytes: number
+}
+
+/** One line of a topic's full configuration: DescribeConfigs, and CreateTopics from version 5 on. */
+export interface TopicConfigEntry {
+  readonly name: string
+  readonly value: string
+  readonly type: TopicSetting['type']
+  /** Where the value comes from: set on the topic, the operator's default for new and old topics alike, or built in. */
+  readonly source: 'topic' | 'operator' | 'default'
+}
+
+export type TopicConfigOutcome =
+  | { readonly config: TopicConfig; readonly invalid?: never }
+  | { readonly config?: never; readonly invalid: string }
+
+/** The settings of a topic, or what is wrong with them, naming the key. Every key Kafka knows is taken, also where it has no effect here. */
+export function parseTopicConfig(
+  overrides: Readonly<Record<string, string>>,
+  operatorDefaults: Readonly<Record<string, string>> = {},
+): TopicConfigOutcome {
+  for (const [name, value] of Object.entries(overrides)) {
+    const problem = settingProblem(name, value)
+    if (problem !== null) return { invalid: problem }
+  }
+  const value = (name: string) => valueInForce(name, overrides, operatorDefaults)
+  if (long(value('min.compaction.lag.ms')) > long(value('max.compaction.lag.ms'))) {
+    return { invalid: 'min.compaction.lag.ms is larger than max.compaction.lag.ms' }
+  }
+  const config = {
+    overrides,
+    maxMessageBytes: Number(value('max.message.bytes')),
+    messageTimestampType: value('message.timestamp.type').trim() === 'LogAppendTime' ? 'LogAppendTime' : 'CreateTime',
+    messageTimestampBeforeMaxMs: Number(value('message.timestamp.before.max.ms')),
+    messageTimestampAfterMaxMs: Number(value('message.timestamp.after.max.ms')),
+    compressionType: value('compression.type').trim(),
+    compacted: listItems(value('cleanup.policy')).includes('compact'),
+    retentionMs: Number(value('retention.ms')),
+    retentionBytes: Number(value('retention.bytes')),
+  } as const
+  return { config }
+}
+
+/** All settings, in name order, with what is in force. */
+export function topicConfigEntries(
+  overrides: Readonly<Record<string, string>>,
+  operatorDefaults: Readonly<Record<string, string>> = {},
+): TopicConfigEntry[] {
+  return [...topicSettings.values()].map(({ name, type }) => {
+    const source = name in overrides ? 'topic' : name in operatorDefaults ? 'operator' : 'default'
+    return { name, value: valueInForce(name, overrides, operatorDefaults), type, source }
+  })
+}
+
+/** What is wrong with one setting, naming it, or null. */
+export function settingProblem(name: string, value: string): string | null {
+  if (name.startsWith('pico.schema')) return `${name}: schemas are not supported by this version`
+  const setting = topicSettings.get(name)
+  if (setting === undefined) return `unknown topic setting ${JSON.stringify(name)}`
+  const problem = setting.problem(value)
+  return problem === null ? null : `invalid value ${JSON.stringify(value)} for ${name}: ${problem}`
+}
+
+function valueInForce(
+  name: string,
+  overrides: Readonly<Record<string, string>>,
+  operatorDefaults: Readonly<Record<string, string>>,
+): string {
+  return overrides[name] ?? operatorDefaults[name] ?? topicSettings.get(name)?.defaultValue ?? ''
+}
+
+function long(value: string): bigint {
+  return BigInt(value.trim().replace('+', ''))
 }

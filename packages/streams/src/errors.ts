@@ -1,0 +1,30 @@
+abstract class StreamsError extends Error {
+  abstract readonly code: string
+}
+
+/** Stored bytes about producers that this version cannot read: damaged, or written by a later version. */
+export class ProducerStateUnreadableError extends StreamsError {
+  readonly code = 'PICO_STREAMS_PRODUCER_STATE_UNREADABLE'
+  constructor(what: string, options?: { cause: unknown }) {
+    super(`producer state is unreadable: ${what}`, options)
+    this.name = 'ProducerStateUnreadableError'
+  }
+}
+
+/** Settings given to openStreams that no topic may have. */
+export class InvalidDefaultsError extends StreamsError {
+  readonly code = 'PICO_STREAMS_INVALID_DEFAULTS'
+  constructor(problem: string) {
+    super(`default topic settings: ${problem}`)
+    this.name = 'InvalidDefaultsError'
+  }
+}
+
+/** The partition was deleted, or its node may no longer serve it: look it up again. */
+export class PartitionGoneError extends StreamsError {
+  readonly code = 'PICO_STREAMS_PARTITION_GONE'
+  constructor(topic: string, partition: number, why: 'deleted' | 'lost' | 'dropped') {
+    super(`partition ${topic}-${partition} was ${why}`)
+    this.name = 'PartitionGoneError'
+  }
+}
