@@ -1,3 +1,12 @@
+export { type BlockCache, type BlockCacheSettings, openBlockCache } from './block-cache.ts'
+export {
+  type Chunk,
+  DATA_FORMAT_VERSION,
+  type DataEntry,
+  DataObjectBuilder,
+  type StreamSlice,
+} from './data-object.ts'
+export { type DataObjectIndex, readDataObjectIndex } from './data-object-index.ts'
 export {
   InvalidKeyError,
   MalformedError,

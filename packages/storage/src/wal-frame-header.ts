@@ -1,4 +1,5 @@
 import { crc32c } from '@pico/binary'
+import { asBuffer } from './as-buffer.ts'
 import type { WalIdentity } from './wal-frame.ts'
 
 /** Frames begin at multiples of this in their file, and are multiples of it long. */
@@ -95,8 +96,4 @@ export function encodeWalFrameHeader(
 export function walFrameLength(bodyLength: number, footerLength: number): number {
   const exact = WAL_FRAME_HEADER_BYTES + bodyLength + footerLength + WAL_FRAME_TRAILER_BYTES
   return Math.ceil(exact / WAL_FRAME_ALIGNMENT) * WAL_FRAME_ALIGNMENT
-}
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

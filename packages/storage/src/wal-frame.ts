@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { crc32c } from '@pico/binary'
+import { asBuffer } from './as-buffer.ts'
 import { MalformedError } from './errors.ts'
 import {
-  asBuffer,
   encodeWalFrameHeader,
   type InvalidWalFrame,
   readWalFrameHeader,

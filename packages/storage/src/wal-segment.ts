@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { crc32c } from '@pico/binary'
+import { asBuffer } from './as-buffer.ts'
 import type { WalIdentity } from './wal-frame.ts'
 import {
-  asBuffer,
   readIdentity,
   sameIdentity,
   WAL_FORMAT_VERSION,

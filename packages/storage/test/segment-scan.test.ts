@@ -1,15 +1,8 @@
 import { crc32c } from '@pico/binary'
-import {
-  encodeSegmentHeader,
-  encodeWalFrame,
-  SegmentDamagedError,
-  scanSegment,
-  type WalIdentity,
-  type WalRun,
-} from '@pico/storage'
+import { encodeSegmentHeader, encodeWalFrame, scanSegment, type WalIdentity, type WalRun } from '@pico/storage'
 import { openFileStore } from '@pico/storage/file'
 import { openMemoryStore } from '@pico/storage/memory'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const identity: WalIdentity = { nodeId: 1, nodeEpoch: 2, sequence: 3 }
 const sizeBytes = 4096
