@@ -2,11 +2,13 @@ abstract class MetadataError extends Error {
   abstract readonly code: string
 }
 
-/** This node epoch may no longer write: a newer epoch, or another node, has taken over. */
+/** This node epoch may no longer write, at all or to that stream: a newer epoch, or another node, has taken over. */
 export class FencedError extends MetadataError {
   readonly code = 'PICO_METADATA_FENCED'
-  constructor(nodeId: number, nodeEpoch: number) {
-    super(`node ${nodeId} epoch ${nodeEpoch} is fenced`)
+  constructor(nodeId: number, nodeEpoch: number, streamId?: number) {
+    super(
+      `node ${nodeId} epoch ${nodeEpoch} ${streamId === undefined ? 'is fenced' : `does not own stream ${streamId}`}`,
+    )
     this.name = 'FencedError'
   }
 }
@@ -30,6 +32,20 @@ export class TopicCollisionError extends MetadataError {
     this.topic = topic
     this.existingTopic = existingTopic
     this.name = 'TopicCollisionError'
+  }
+}
+
+/**
+ * A commit names an object whose upload was not announced, or whose announced time has passed: its bytes may be gone by now, or go
+ * at any moment. Nothing was committed; upload the bytes again under another key.
+ */
+export class UploadExpiredError extends MetadataError {
+  readonly code = 'PICO_METADATA_UPLOAD_EXPIRED'
+  readonly key: string
+  constructor(key: string) {
+    super(`object ${key} was not announced, or its time to be committed has passed`)
+    this.key = key
+    this.name = 'UploadExpiredError'
   }
 }
 

@@ -4,6 +4,7 @@ export {
   MetadataUnavailableError,
   StreamExistsError,
   TopicCollisionError,
+  UploadExpiredError,
 } from './errors.ts'
 export type {
   Compaction,

@@ -1,0 +1,95 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Extent, NewExtent } from '../log-index.ts'
+import { idChunks, rowChunks } from './chunks.ts'
+import type { DataObjectsTable, ExtentsTable, Schema } from './schema.ts'
+
+type ExtentRow = Omit<Selectable<ExtentsTable>, 'aged_from_ms'> &
+  Pick<Selectable<DataObjectsTable>, 'object_key'> & { object_bytes: number }
+
+/** Extents of each stream that has any, ascending. */
+export async function extentsOfStreams(
+  db: Kysely<Schema>,
+  streamIds: readonly number[],
+): Promise<Map<number, Extent[]>> {
+  const extents = new Map<number, Extent[]>()
+  for (const chunk of idChunks(streamIds)) {
+    const rows = await selectExtents(db)
+      .where('extents.stream_id', 'in', chunk)
+      .orderBy('extents.stream_id')
+      .orderBy('extents.base_offset')
+      .execute()
+    for (const row of rows) {
+      const list = extents.get(row.stream_id)
+      if (list === undefined) extents.set(row.stream_id, [extent(row)])
+      else list.push(extent(row))
+    }
+  }
+  return extents
+}
+
+/** Extents that point into an object, by stream, ascending. */
+export async function extentsOfObject(db: Kysely<Schema>, objectId: number): Promise<Extent[]> {
+  const rows = await selectExtents(db)
+    .where('extents.object_id', '=', objectId)
+    .orderBy('extents.stream_id')
+    .orderBy('extents.base_offset')
+    .execute()
+  return rows.map(extent)
+}
+
+function selectExtents(db: Kysely<Schema>) {
+  return db
+    .selectFrom('extents')
+    .innerJoin('data_objects', 'data_objects.object_id', 'extents.object_id')
+    .select([
+      'extents.stream_id',
+      'extents.base_offset',
+      'extents.end_offset',
+      'extents.object_id',
+      'extents.position',
+      'extents.length_bytes',
+      'extents.max_timestamp_ms',
+      'extents.crc32c',
+      'data_objects.object_key',
+      'data_objects.length_bytes as object_bytes',
+    ])
+}
+
+function extent(row: ExtentRow): Extent {
+  return {
+    streamId: row.stream_id,
+    baseOffset: row.base_offset,
+    endOffset: row.end_offset,
+    objectId: row.object_id,
+    objectKey: row.object_key,
+    objectBytes: row.object_bytes,
+    position: row.position,
+    lengthBytes: row.length_bytes,
+    maxTimestampMs: row.max_timestamp_ms,
+    crc32c: row.crc32c,
+  }
+}
+
+export async function insertExtents(
+  tx: Transaction<Schema>,
+  extents: readonly (NewExtent & { readonly agedFromMs: number })[],
+): Promise<void> {
+  for (const chunk of rowChunks(extents)) {
+    await tx
+      .insertInto('extents')
+      .values(
+        chunk.map((extent) => ({
+          stream_id: extent.streamId,
+          base_offset: extent.baseOffset,
+          end_offset: extent.endOffset,
+          object_id: extent.objectId,
+          position: extent.position,
+          length_bytes: extent.lengthBytes,
+          max_timestamp_ms: extent.maxTimestampMs,
+          aged_from_ms: extent.agedFromMs,
+          crc32c: extent.crc32c,
+        })),
+      )
+      .execute()
+  }
+}

@@ -1,0 +1,56 @@
+import type { LogIndex } from '../log-index.ts'
+import { commitCompaction, compactionCandidates } from './compaction.ts'
+import type { SqlDatabase } from './database.ts'
+import { doomedObjects, knownKeys, mark, unmark } from './doomed-objects.ts'
+import { extentsOfObject } from './extents.ts'
+import { commitPack } from './pack.ts'
+import { packedOffsets } from './stream-lookup.ts'
+import { statesOfStreams } from './stream-states.ts'
+import {
+  closeWalSegment,
+  commitWalObjects,
+  createWalSegment,
+  isWalObjectCommitted,
+  walObjects,
+  walSegments,
+} from './wal.ts'
+
+export function sqlLogIndex(database: SqlDatabase): LogIndex {
+  return {
+    commitWalObjects: (node, objects) =>
+      database.write('committing WAL objects', (tx) => commitWalObjects(tx, node, objects)),
+    isWalObjectCommitted: (node, sequence) =>
+      database.read('reading back a commit', (db) => isWalObjectCommitted(db, node, sequence)),
+    walObjects: (nodeId) => database.read('listing WAL objects', (db) => walObjects(db, nodeId)),
+    createWalSegment: (node, segment) =>
+      database.write(`recording WAL segment ${segment.segmentId}`, (tx) => createWalSegment(tx, node, segment)),
+    closeWalSegment: (node, segmentId, committedBytes) =>
+      database.write(`closing WAL segment ${segmentId}`, (tx) => closeWalSegment(tx, node, segmentId, committedBytes)),
+    walSegments: (nodeId) => database.read('listing WAL segments', (db) => walSegments(db, nodeId)),
+    announceUpload: (key, dueAtMs) => database.write(`announcing object ${key}`, (tx) => mark(tx, [key], dueAtMs)),
+    commitPack: (node, pack, nowMs) => database.write('committing a pack', (tx) => commitPack(tx, node, pack, nowMs)),
+    streamStates: (streamIds) => database.read('reading stream states', (db) => statesOfStreams(db, streamIds)),
+    packedOffsets: (streamIds) => database.read('reading packed offsets', (db) => packedOffsets(db, streamIds)),
+    compactionCandidates: (limits) =>
+      database.read('choosing objects to compact', (db) => compactionCandidates(db, limits)),
+    extentsOfObject: (objectId) =>
+      database.read(`reading the extents of object ${objectId}`, (db) => extentsOfObject(db, objectId)),
+    commitCompaction: (node, compaction, nowMs) =>
+      database.write('committing a compaction', (tx) => commitCompaction(tx, node, compaction, nowMs)),
+    doomed: (beforeMs, limit) => database.read('listing doomed objects', (db) => doomedObjects(db, beforeMs, limit)),
+    forgetDoomed: (keys) => database.write('forgetting deleted objects', (tx) => unmark(tx, keys)),
+    knownKeys: (keys) => database.read('looking up object keys', (db) => knownKeys(db, keys)),
+    totals: () =>
+      database.read('counting objects', async (db) => {
+        const objects = await db
+          .selectFrom('data_objects')
+          .select(({ fn }) => [fn.countAll<number>().as('count'), fn.sum<number | null>('length_bytes').as('bytes')])
+          .executeTakeFirstOrThrow()
+        const doomed = await db
+          .selectFrom('doomed_objects')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow()
+        return { objects: objects.count, lengthBytes: objects.bytes ?? 0, doomed: doomed.count }
+      }),
+  }
+}

@@ -1,0 +1,162 @@
+import { type ColumnDataType, type CreateTableBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
+import type { Schema } from './schema.ts'
+
+/** Where the dialects' table definitions differ. */
+export interface SchemaDialect {
+  /** Type of a primary key that is one integer. */
+  readonly id: ColumnDataType
+  readonly bytes: ColumnDataType
+  /** Text that compares and sorts by its UTF-8 bytes. */
+  readonly text: ColumnDataType | RawBuilder<unknown>
+  /** Appended to tables that are best stored in the order of their (composite) primary key. */
+  readonly clustered: RawBuilder<unknown> | null
+}
+
+/**
+ * Brings the tables up to date. Safe when several nodes start at once where the dialect's adapter has a migration lock.
+ * @returns Names of the migrations that ran.
+ */
+export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promise<string[]> {
+  const provider: MigrationProvider = { getMigrations: async () => ({ '0001_initial': initial(dialect) }) }
+  const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
+  if (error !== undefined) throw error
+  return (results ?? []).map((result) => result.migrationName)
+}
+
+function initial(dialect: SchemaDialect): Migration {
+  const clustered = <T extends string>(table: CreateTableBuilder<T>) =>
+    dialect.clustered === null ? table : table.modifyEnd(dialect.clustered)
+  return {
+    async up(db) {
+      const { text, bytes, id } = dialect
+      await db.schema
+        .createTable('nodes')
+        .addColumn('node_id', 'bigint', (c) => c.notNull())
+        .addColumn('node_epoch', 'bigint', (c) => c.notNull())
+        .addColumn('fenced', 'integer', (c) => c.notNull())
+        .addColumn('addresses', text, (c) => c.notNull())
+        .addColumn('slots', 'integer', (c) => c.notNull())
+        .addColumn('registered_at_ms', 'bigint', (c) => c.notNull())
+        .addColumn('wal_sequence', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('nodes_pk', ['node_id', 'node_epoch'])
+        .execute()
+
+      await db.schema
+        .createTable('streams')
+        .addColumn('stream_id', id, (c) => c.primaryKey())
+        .addColumn('name', text, (c) => c.notNull().unique())
+        .addColumn('topic', text)
+        .addColumn('topic_key', text)
+        .addColumn('partition', 'integer', (c) => c.notNull())
+        .addColumn('topic_id', text, (c) => c.notNull())
+        .addColumn('content_type', text, (c) => c.notNull())
+        .addColumn('config', text, (c) => c.notNull())
+        .addColumn('created_at_ms', 'bigint', (c) => c.notNull())
+        .addColumn('owner_node_id', 'bigint')
+        .addColumn('owner_node_epoch', 'bigint')
+        .addColumn('leader_epoch', 'bigint', (c) => c.notNull())
+        .addColumn('start_offset', 'bigint', (c) => c.notNull())
+        .addColumn('packed_offset', 'bigint', (c) => c.notNull())
+        .addColumn('packed_bytes', 'bigint', (c) => c.notNull())
+        .addColumn('retention_ms', 'bigint')
+        .addColumn('retention_bytes', 'bigint')
+        .execute()
+      // Streams that only HTTP knows have a null topic, and nulls never collide in a unique index.
+      await db.schema
+        .createIndex('streams_topic_key')
+        .on('streams')
+        .columns(['topic_key', 'partition'])
+        .unique()
+        .execute()
+      await db.schema.createIndex('streams_topic').on('streams').columns(['topic', 'partition']).unique().execute()
+      await db.schema.createIndex('streams_topic_id').on('streams').column('topic_id').execute()
+      // Partial indexes: streams without retention cost the retention queries nothing.
+      for (const column of ['retention_ms', 'retention_bytes'] as const) {
+        await db.schema
+          .createIndex(`streams_${column}`)
+          .on('streams')
+          .column('stream_id')
+          .where(sql.ref(column), 'is not', null)
+          .execute()
+      }
+
+      await clustered(
+        db.schema
+          .createTable('stream_epochs')
+          .addColumn('stream_id', 'bigint', (c) => c.notNull().references('streams.stream_id').onDelete('cascade'))
+          .addColumn('leader_epoch', 'bigint', (c) => c.notNull())
+          .addColumn('start_offset', 'bigint', (c) => c.notNull())
+          .addPrimaryKeyConstraint('stream_epochs_pk', ['stream_id', 'leader_epoch']),
+      ).execute()
+      await db.schema
+        .createTable('stream_states')
+        .addColumn('stream_id', id, (c) => c.primaryKey().references('streams.stream_id').onDelete('cascade'))
+        .addColumn('state', bytes, (c) => c.notNull())
+        .execute()
+
+      await db.schema
+        .createTable('wal_objects')
+        .addColumn('node_id', 'bigint', (c) => c.notNull())
+        .addColumn('node_epoch', 'bigint', (c) => c.notNull())
+        .addColumn('sequence', 'bigint', (c) => c.notNull())
+        .addColumn('object_key', text, (c) => c.notNull().unique())
+        .addColumn('length_bytes', 'bigint', (c) => c.notNull())
+        .addColumn('wal_index', bytes, (c) => c.notNull())
+        .addPrimaryKeyConstraint('wal_objects_pk', ['node_id', 'node_epoch', 'sequence'])
+        .execute()
+      await db.schema
+        .createTable('wal_segments')
+        .addColumn('segment_id', id, (c) => c.primaryKey())
+        .addColumn('node_id', 'bigint', (c) => c.notNull())
+        .addColumn('node_epoch', 'bigint', (c) => c.notNull())
+        .addColumn('object_key', text, (c) => c.notNull().unique())
+        .addColumn('size_bytes', 'bigint', (c) => c.notNull())
+        .addColumn('committed_bytes', 'bigint')
+        .execute()
+
+      await db.schema
+        .createTable('data_objects')
+        .addColumn('object_id', id, (c) => c.primaryKey())
+        .addColumn('object_key', text, (c) => c.notNull().unique())
+        .addColumn('length_bytes', 'bigint', (c) => c.notNull())
+        .addColumn('live_bytes', 'bigint', (c) => c.notNull())
+        .addColumn('extent_count', 'bigint', (c) => c.notNull())
+        .execute()
+      await db.schema.createIndex('data_objects_live').on('data_objects').columns(['live_bytes', 'object_id']).execute()
+      await clustered(
+        db.schema
+          .createTable('extents')
+          .addColumn('stream_id', 'bigint', (c) => c.notNull().references('streams.stream_id'))
+          .addColumn('base_offset', 'bigint', (c) => c.notNull())
+          .addColumn('end_offset', 'bigint', (c) => c.notNull())
+          .addColumn('object_id', 'bigint', (c) => c.notNull().references('data_objects.object_id'))
+          .addColumn('position', 'bigint', (c) => c.notNull())
+          .addColumn('length_bytes', 'bigint', (c) => c.notNull())
+          .addColumn('max_timestamp_ms', 'bigint', (c) => c.notNull())
+          .addColumn('aged_from_ms', 'bigint', (c) => c.notNull())
+          .addColumn('crc32c', 'bigint')
+          .addPrimaryKeyConstraint('extents_pk', ['stream_id', 'base_offset']),
+      ).execute()
+      await db.schema.createIndex('extents_object').on('extents').column('object_id').execute()
+
+      await db.schema
+        .createTable('doomed_objects')
+        .addColumn('object_key', text, (c) => c.primaryKey())
+        .addColumn('doomed_at_ms', 'bigint', (c) => c.notNull())
+        .execute()
+      await db.schema.createIndex('doomed_objects_time').on('doomed_objects').column('doomed_at_ms').execute()
+
+      await db.schema
+        .createTable('counters')
+        .addColumn('name', text, (c) => c.primaryKey())
+        .addColumn('next', 'bigint', (c) => c.notNull())
+        .execute()
+      await db.schema
+        .createTable('facts')
+        .addColumn('name', text, (c) => c.primaryKey())
+        .addColumn('value', text, (c) => c.notNull())
+        .execute()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import type { Transaction } from 'kysely'
+import type { NewObject } from '../log-index.ts'
+import { idChunks, rowChunks } from './chunks.ts'
+import type { Schema } from './schema.ts'
+import { integerRows } from './values-table.ts'
+
+/** What extents come to, per object: the change of their number and their bytes. */
+export class ObjectUsage {
+  readonly #changes = new Map<number, { extents: number; bytes: number }>()
+
+  add(objectId: number, extents: number, bytes: number): void {
+    const change = this.#changes.get(objectId)
+    if (change === undefined) this.#changes.set(objectId, { extents, bytes })
+    else {
+      change.extents += extents
+      change.bytes += bytes
+    }
+  }
+
+  of(objectId: number): { extents: number; bytes: number } {
+    return this.#changes.get(objectId) ?? { extents: 0, bytes: 0 }
+  }
+
+  /** Brings the rows of objects that are there up to date. */
+  async apply(tx: Transaction<Schema>): Promise<void> {
+    const changes = [...this.#changes].map(([id, { extents, bytes }]) => ({ id, extents, bytes }))
+    for (const chunk of rowChunks(changes)) {
+      await tx
+        .with('change(id, extents, bytes)', () => integerRows(chunk, ['id', 'extents', 'bytes']))
+        .updateTable('data_objects')
+        .from('change')
+        .set((eb) => ({
+          extent_count: eb('data_objects.extent_count', '+', eb.ref('change.extents')),
+          live_bytes: eb('data_objects.live_bytes', '+', eb.ref('change.bytes')),
+        }))
+        .whereRef('data_objects.object_id', '=', 'change.id')
+        .execute()
+    }
+  }
+
+  /** Applies the changes, takes away the rows of objects that nothing points into any more, and returns their keys. */
+  async settle(tx: Transaction<Schema>): Promise<string[]> {
+    await this.apply(tx)
+    const keys: string[] = []
+    for (const chunk of idChunks([...this.#changes.keys()])) {
+      const rows = await tx
+        .deleteFrom('data_objects')
+        .where('object_id', 'in', chunk)
+        .where('extent_count', '=', 0)
+        .returning('object_key')
+        .execute()
+      for (const row of rows) keys.push(row.object_key)
+    }
+    return keys
+  }
+}
+
+export async function insertObjects(
+  tx: Transaction<Schema>,
+  objects: readonly NewObject[],
+  usage: ObjectUsage,
+): Promise<void> {
+  const rows = objects.map((object) => ({
+    object_id: object.objectId,
+    object_key: object.key,
+    length_bytes: object.lengthBytes,
+    live_bytes: usage.of(object.objectId).bytes,
+    extent_count: usage.of(object.objectId).extents,
+  }))
+  for (const chunk of rowChunks(rows)) await tx.insertInto('data_objects').values(chunk).execute()
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import type { Transaction } from 'kysely'
+import type { NewExtent, NewObject, PackCommit } from '../log-index.ts'
+import type { NodeIdentity } from '../node-registry.ts'
+import { idChunks, rowChunks } from './chunks.ts'
+import { doomUnreferenced, referencedKeys, requireAnnounced, unmark } from './doomed-objects.ts'
+import { insertExtents } from './extents.ts'
+import { requireCurrent } from './node-registry.ts'
+import { insertObjects, ObjectUsage } from './object-usage.ts'
+import { selectPlacement, takeExtents } from './pack-placement.ts'
+import type { Schema } from './schema.ts'
+import { replaceStates } from './stream-states.ts'
+import { integerRows } from './values-table.ts'
+import { releaseWal } from './wal.ts'
+
+export async function commitPack(
+  tx: Transaction<Schema>,
+  node: NodeIdentity,
+  pack: PackCommit,
+  nowMs: number,
+): Promise<{ skippedStreamIds: number[] }> {
+  await requireCurrent(tx, node)
+  const byStream = Map.groupBy(pack.extents, (extent) => extent.streamId)
+  for (const { streamId } of pack.states) {
+    assert(byStream.has(streamId), `a state of stream ${streamId} without extents has no offset it is true at`)
+  }
+  const placement = await selectPlacement(tx, node, [...byStream.keys()])
+  const skippedStreamIds: number[] = []
+  const advances: { stream_id: number; packed_offset: number; bytes: number }[] = []
+  const inserts: NewExtent[] = []
+  for (const [streamId, extents] of byStream) {
+    const stream = placement.get(streamId)
+    if (stream === undefined) {
+      skippedStreamIds.push(streamId)
+      continue
+    }
+    const { taken, packedOffset } = takeExtents(stream, extents)
+    if (packedOffset === stream.packedOffset) continue
+    for (const extent of taken) inserts.push(extent)
+    const bytes = taken.reduce((sum, extent) => sum + extent.lengthBytes, 0)
+    advances.push({ stream_id: streamId, packed_offset: packedOffset, bytes })
+  }
+
+  const unused = await placeObjects(tx, pack.objects, inserts, nowMs)
+  await advanceStreams(tx, advances)
+  const advanced = new Set(advances.map((advance) => advance.stream_id))
+  await replaceStates(
+    tx,
+    pack.states.filter((state) => advanced.has(state.streamId)),
+  )
+  const released = await releaseWal(tx, node, pack)
+  await doomUnreferenced(tx, [...released, ...unused], nowMs)
+  return { skippedStreamIds }
+}
+
+/** Inserts extents with the objects they point into; returns the keys of objects that none points into. */
+async function placeObjects(
+  tx: Transaction<Schema>,
+  objects: readonly NewObject[],
+  extents: readonly NewExtent[],
+  nowMs: number,
+): Promise<string[]> {
+  // A WAL object whose streams are taken over one transfer at a time comes several times: it keeps the id it got first.
+  const ids = new Map(objects.map((object) => [object.objectId, object.objectId]))
+  const known = await selectObjectIds(tx, objects)
+  for (const { objectId, key } of objects) ids.set(objectId, known.get(key) ?? objectId)
+
+  const usage = new ObjectUsage()
+  const placed = extents.map((extent) => {
+    const objectId = ids.get(extent.objectId)
+    assert(
+      objectId !== undefined,
+      `extent of stream ${extent.streamId} points into object ${extent.objectId}, not of this pack`,
+    )
+    usage.add(objectId, 1, extent.lengthBytes)
+    return { ...extent, objectId, agedFromMs: extent.maxTimestampMs < 0 ? nowMs : extent.maxTimestampMs }
+  })
+  const isUsed = (object: NewObject) => usage.of(ids.get(object.objectId) ?? object.objectId).extents > 0
+  const used = objects.filter((object) => isUsed(object))
+  const fresh = used.filter((object) => !known.has(object.key))
+  const freshKeys = fresh.map((object) => object.key)
+  const inWal = await referencedKeys(tx, freshKeys)
+  await requireAnnounced(
+    tx,
+    freshKeys.filter((key) => !inWal.has(key)),
+    nowMs,
+  )
+  await insertObjects(tx, fresh, usage)
+  const grown = new ObjectUsage()
+  for (const object of used) {
+    const objectId = known.get(object.key)
+    if (objectId !== undefined) grown.add(objectId, usage.of(objectId).extents, usage.of(objectId).bytes)
+  }
+  await grown.apply(tx)
+  await unmark(tx, freshKeys)
+  await insertExtents(tx, placed)
+  return objects.filter((object) => !isUsed(object)).map((object) => object.key)
+}
+
+async function selectObjectIds(tx: Transaction<Schema>, objects: readonly NewObject[]): Promise<Map<string, number>> {
+  const ids = new Map<string, number>()
+  for (const chunk of idChunks(objects.map((object) => object.key))) {
+    const rows = await tx
+      .selectFrom('data_objects')
+      .select(['object_id', 'object_key'])
+      .where('object_key', 'in', chunk)
+      .execute()
+    for (const row of rows) ids.set(row.object_key, row.object_id)
+  }
+  return ids
+}
+
+async function advanceStreams(
+  tx: Transaction<Schema>,
+  advances: readonly { stream_id: number; packed_offset: number; bytes: number }[],
+): Promise<void> {
+  for (const chunk of rowChunks(advances)) {
+    await tx
+      .with('advance(stream_id, packed_offset, bytes)', () =>
+        integerRows(chunk, ['stream_id', 'packed_offset', 'bytes']),
+      )
+      .updateTable('streams')
+      .from('advance')
+      .set((eb) => ({
+        packed_offset: eb.ref('advance.packed_offset'),
+        packed_bytes: eb('streams.packed_bytes', '+', eb.ref('advance.bytes')),
+      }))
+      .whereRef('streams.stream_id', '=', 'advance.stream_id')
+      .execute()
+  }
+}

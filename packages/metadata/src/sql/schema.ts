@@ -1,0 +1,121 @@
+/**
+ * The tables, as both dialects have them. Offsets, sizes, times and ids are safe integers; flags are 0 or 1; JSON and UUIDs are
+ * text. A `null` owner, retention or end means "none".
+ */
+export interface Schema {
+  nodes: NodesTable
+  streams: StreamsTable
+  stream_epochs: StreamEpochsTable
+  stream_states: StreamStatesTable
+  wal_objects: WalObjectsTable
+  wal_segments: WalSegmentsTable
+  data_objects: DataObjectsTable
+  extents: ExtentsTable
+  doomed_objects: DoomedObjectsTable
+  counters: CountersTable
+  facts: FactsTable
+}
+
+/** One row per run of a node. Rows of earlier runs stay: they answer whether a WAL object of that run was committed. */
+interface NodesTable {
+  node_id: number
+  node_epoch: number
+  /** 1 once a newer epoch, or another node, has taken over. */
+  fenced: number
+  addresses: string
+  slots: number
+  registered_at_ms: number
+  /** Sequence of the last committed WAL object of this epoch. */
+  wal_sequence: number
+}
+
+export interface StreamsTable {
+  stream_id: number
+  name: string
+  topic: string | null
+  /** The topic with `.` as `_`: equal keys collide (Kafka's rule for metric names). */
+  topic_key: string | null
+  partition: number
+  topic_id: string
+  content_type: string
+  config: string
+  created_at_ms: number
+  owner_node_id: number | null
+  owner_node_epoch: number | null
+  leader_epoch: number
+  start_offset: number
+  packed_offset: number
+  /** Sum of the lengths of the stream's extents. */
+  packed_bytes: number
+  /** Parsed from `config`; null where retention does not apply. */
+  retention_ms: number | null
+  retention_bytes: number | null
+}
+
+interface StreamEpochsTable {
+  stream_id: number
+  leader_epoch: number
+  start_offset: number
+}
+
+interface StreamStatesTable {
+  stream_id: number
+  state: Uint8Array
+}
+
+interface WalObjectsTable {
+  node_id: number
+  node_epoch: number
+  sequence: number
+  object_key: string
+  length_bytes: number
+  wal_index: Uint8Array
+}
+
+interface WalSegmentsTable {
+  segment_id: number
+  node_id: number
+  node_epoch: number
+  object_key: string
+  size_bytes: number
+  committed_bytes: number | null
+}
+
+export interface DataObjectsTable {
+  object_id: number
+  object_key: string
+  length_bytes: number
+  /** Sum and number of the extents that point into the object. A row with none does not outlive its transaction. */
+  live_bytes: number
+  extent_count: number
+}
+
+export interface ExtentsTable {
+  stream_id: number
+  base_offset: number
+  end_offset: number
+  object_id: number
+  position: number
+  length_bytes: number
+  max_timestamp_ms: number
+  /** What `retention.ms` counts from: the largest record timestamp, or the commit's time where no record has one. */
+  aged_from_ms: number
+  crc32c: number | null
+}
+
+/** Objects to delete once their time has come; for an announced upload that time lies ahead. */
+interface DoomedObjectsTable {
+  object_key: string
+  doomed_at_ms: number
+}
+
+interface CountersTable {
+  name: string
+  /** The next number to give out. */
+  next: number
+}
+
+interface FactsTable {
+  name: string
+  value: string
+}

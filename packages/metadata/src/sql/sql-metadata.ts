@@ -1,0 +1,15 @@
+import type { Metadata } from '../metadata.ts'
+import type { SqlDatabase } from './database.ts'
+import { sqlLogIndex } from './log-index.ts'
+import { sqlNodeRegistry } from './node-registry.ts'
+import { sqlStreamCatalog } from './stream-catalog.ts'
+
+/** The metadata roles over a database of either dialect whose tables are up to date. */
+export function sqlMetadata(database: SqlDatabase): Metadata {
+  return {
+    nodes: sqlNodeRegistry(database),
+    streams: sqlStreamCatalog(database),
+    log: sqlLogIndex(database),
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,56 @@
+import type { StreamCatalog } from '../stream-catalog.ts'
+import type { SqlDatabase } from './database.ts'
+import { retentionDue } from './retention.ts'
+import { retentionLimits } from './retention-config.ts'
+import { createStreams } from './stream-creation.ts'
+import {
+  listStreams,
+  listTopics,
+  streamsById,
+  streamsByName,
+  streamsByTopic,
+  streamsByTopicId,
+} from './stream-lookup.ts'
+import { leaderEpochs, openStreams } from './stream-ownership.ts'
+import { deleteStreams, trimStream } from './stream-removal.ts'
+
+export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
+  return {
+    create: (streams, nowMs) => database.write('creating streams', (tx) => createStreams(tx, streams, nowMs)),
+    byName: (names) => database.read('looking up streams by name', (db) => streamsByName(db, names)),
+    byTopic: (topics) => database.read('looking up streams by topic', (db) => streamsByTopic(db, topics)),
+    byTopicId: (topicIds) => database.read('looking up streams by topic id', (db) => streamsByTopicId(db, topicIds)),
+    byStreamId: (streamIds) => database.read('looking up streams by id', (db) => streamsById(db, streamIds)),
+    listTopics: (page) => database.read('listing topics', (db) => listTopics(db, page)),
+    list: (page) => database.read('listing streams', (db) => listStreams(db, page)),
+    count: () =>
+      database.read('counting streams', async (db) => {
+        const row = await db
+          .selectFrom('streams')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow()
+        return row.count
+      }),
+    open: (node, streamIds) => database.write('opening streams', (tx) => openStreams(tx, node, streamIds)),
+    leaderEpochs: (streamId) => database.read('reading leader epochs', (db) => leaderEpochs(db, streamId)),
+    setConfig: (streamId, config) =>
+      database.write(`configuring stream ${streamId}`, async (tx) => {
+        const limits = retentionLimits(config)
+        const { numUpdatedRows } = await tx
+          .updateTable('streams')
+          .set({
+            config: JSON.stringify(config),
+            retention_ms: limits.retentionMs,
+            retention_bytes: limits.retentionBytes,
+          })
+          .where('stream_id', '=', streamId)
+          .executeTakeFirstOrThrow()
+        return numUpdatedRows > 0n
+      }),
+    trim: (node, streamId, startOffset, nowMs) =>
+      database.write(`trimming stream ${streamId}`, (tx) => trimStream(tx, node, streamId, startOffset, nowMs)),
+    delete: (streamIds, nowMs) => database.write('deleting streams', (tx) => deleteStreams(tx, streamIds, nowMs)),
+    retentionDue: (nowMs, limit) =>
+      database.read('finding streams whose retention is due', (db) => retentionDue(db, nowMs, limit)),
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import type { Transaction } from 'kysely'
+import { StreamExistsError, TopicCollisionError } from '../errors.ts'
+import type { NewStream, StreamRecord } from '../stream-catalog.ts'
+import { idChunks, rowChunks } from './chunks.ts'
+import { reserveNumbers } from './counters.ts'
+import { retentionLimits } from './retention-config.ts'
+import type { Schema } from './schema.ts'
+
+export async function createStreams(
+  tx: Transaction<Schema>,
+  streams: readonly NewStream[],
+  nowMs: number,
+): Promise<StreamRecord[]> {
+  if (streams.length === 0) return []
+  await refuseTaken(tx, streams)
+  const firstId = await reserveNumbers(tx, 'streamId', streams.length)
+  const records = streams.map((stream, index) => newRecord(stream, firstId + index, nowMs))
+  for (const chunk of rowChunks(records)) await tx.insertInto('streams').values(chunk.map(newRow)).execute()
+  return records
+}
+
+/** Kafka names metrics after topics with `.` as `_`, so topics that are equal after that collide. */
+function topicKey(topic: string): string {
+  return topic.replaceAll('.', '_')
+}
+
+async function refuseTaken(tx: Transaction<Schema>, streams: readonly NewStream[]): Promise<void> {
+  const names = new Set<string>()
+  for (const chunk of idChunks(streams.map((stream) => stream.name))) {
+    const rows = await tx.selectFrom('streams').select('name').where('name', 'in', chunk).execute()
+    for (const row of rows) names.add(row.name)
+  }
+
+  const topics = new Map<string, { topic: string; topicId: string; partitions: Set<number> }>()
+  const keys = new Set(streams.flatMap((stream) => (stream.topic === null ? [] : [topicKey(stream.topic)])))
+  const claim = (stream: { topic: string; topicId: string; partition: number }) => {
+    const key = topicKey(stream.topic)
+    const holder = topics.get(key) ?? { topic: stream.topic, topicId: stream.topicId, partitions: new Set() }
+    topics.set(key, holder)
+    holder.partitions.add(stream.partition)
+  }
+  for (const chunk of idChunks([...keys])) {
+    const rows = await tx
+      .selectFrom('streams')
+      .select(['topic', 'topic_id', 'partition'])
+      .where('topic_key', 'in', chunk)
+      .execute()
+    for (const { topic, topic_id, partition } of rows) {
+      if (topic !== null) claim({ topic, topicId: topic_id, partition })
+    }
+  }
+
+  for (const { name, topic, topicId, partition } of streams) {
+    if (names.has(name)) throw new StreamExistsError(name)
+    names.add(name)
+    if (topic === null) continue
+    const holder = topics.get(topicKey(topic))
+    if (holder !== undefined) {
+      if (holder.topic !== topic) throw new TopicCollisionError(topic, holder.topic)
+      if (holder.partitions.has(partition)) throw new StreamExistsError(name)
+      assert.equal(topicId, holder.topicId, `partitions of topic ${topic} have one topic id`)
+    }
+    claim({ topic, topicId, partition })
+  }
+}
+
+function newRecord(stream: NewStream, streamId: number, nowMs: number): StreamRecord {
+  return { ...stream, streamId, createdAtMs: nowMs, owner: null, leaderEpoch: 0, startOffset: 0, packedOffset: 0 }
+}
+
+function newRow(record: StreamRecord) {
+  const limits = retentionLimits(record.config)
+  return {
+    stream_id: record.streamId,
+    name: record.name,
+    topic: record.topic,
+    topic_key: record.topic === null ? null : topicKey(record.topic),
+    partition: record.partition,
+    topic_id: record.topicId,
+    content_type: record.contentType,
+    config: JSON.stringify(record.config),
+    created_at_ms: record.createdAtMs,
+    owner_node_id: null,
+    owner_node_epoch: null,
+    leader_epoch: 0,
+    start_offset: 0,
+    packed_offset: 0,
+    packed_bytes: 0,
+    retention_ms: limits.retentionMs,
+    retention_bytes: limits.retentionBytes,
+  }
+}

@@ -1,0 +1,1 @@
+export { openSqliteMetadata, type SqliteMetadataSettings } from './sqlite/open.ts'

@@ -1,0 +1,71 @@
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { Kysely, sql } from 'kysely'
+import { DatabaseLockedError, MetadataUnavailableError } from '../errors.ts'
+import type { Metadata } from '../metadata.ts'
+import { migrate, type SchemaDialect } from '../sql/migrations.ts'
+import type { Schema } from '../sql/schema.ts'
+import { sqlMetadata } from '../sql/sql-metadata.ts'
+import { makeDurableFolder, syncFolder } from './durable-folder.ts'
+import { nodeSqliteDialect } from './node-sqlite-dialect.ts'
+import { isSqliteError, SqliteDatabase } from './sqlite-database.ts'
+import { loadSqlite } from './sqlite-module.ts'
+
+export interface SqliteMetadataSettings {
+  /** The database file, made with its folders when missing; or `:memory:`, gone when closed. */
+  readonly path: string
+  /** Called with the text of every statement before it runs, transaction control included. */
+  readonly onStatement?: (sql: string) => void
+  /**
+   * A transaction of many statements gives the event loop a turn after this many milliseconds (default 4). `Infinity` never does,
+   * so that a simulation depends on no timing.
+   */
+  readonly maxBlockMs?: number
+}
+
+const schemaDialect: SchemaDialect = { id: 'integer', bytes: 'blob', text: 'text', clustered: sql`without rowid` }
+
+const sqliteBusy = 5
+
+/**
+ * Opens (or makes) the metadata of one process, brings its tables up to date and keeps the database locked until `close`.
+ * Every write is synced to disk before it resolves.
+ * @throws DatabaseLockedError at once when another process has it open; MetadataUnavailableError when it cannot be opened.
+ */
+export async function openSqliteMetadata(settings: SqliteMetadataSettings): Promise<Metadata> {
+  const { path, onStatement, maxBlockMs = 4 } = settings
+  const inMemory = path === ':memory:'
+  let database: DatabaseSync | undefined
+  try {
+    if (!inMemory) await makeDurableFolder(dirname(path))
+    const { DatabaseSync } = loadSqlite()
+    database = new DatabaseSync(path, { timeout: 0 })
+    configure(database)
+    if (!inMemory) await syncFolder(dirname(path))
+    const kysely = new Kysely<Schema>({
+      dialect: nodeSqliteDialect(database, { maxBlockMs, ...(onStatement && { onStatement }) }),
+    })
+    await migrate(kysely, schemaDialect)
+    return sqlMetadata(new SqliteDatabase(kysely))
+  } catch (error) {
+    if (database?.isOpen) database.close()
+    if (isSqliteError(error) && (error.errcode & 0xff) === sqliteBusy) {
+      throw new DatabaseLockedError(path, { cause: error })
+    }
+    throw new MetadataUnavailableError(`opening database ${path}`, { cause: error })
+  }
+}
+
+function configure(database: DatabaseSync): void {
+  // Exclusive before the first access, so that the write-ahead log needs no shared memory file; the empty transaction takes the lock.
+  database.exec('pragma locking_mode = exclusive')
+  database.exec('pragma synchronous = full')
+  // Only macOS knows a sync that reaches the disk as something else than fsync.
+  database.exec('pragma fullfsync = on')
+  database.exec('pragma checkpoint_fullfsync = on')
+  database.exec('pragma journal_mode = wal')
+  database.exec('pragma foreign_keys = on')
+  database.exec('pragma temp_store = memory')
+  database.exec('pragma cache_size = -16384')
+  database.exec('begin immediate; commit')
+}
