@@ -18,6 +18,8 @@ export interface LogComponents {
   readonly node: NodeIdentity
   readonly clock: Clock
   readonly format: EntryFormat
+  /** Told of what failed in the background and will be tried again: an operator wants to know. */
+  readonly onProblem?: (message: string, error: unknown) => void
 }
 
 export interface Log {

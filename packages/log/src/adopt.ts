@@ -1,0 +1,128 @@
+import type { NewExtent, NodeIdentity, WalObjectRow, WalSegmentRow } from '@pico/metadata'
+import {
+  decodeWalIndex,
+  ObjectMissingError,
+  type ObjectStore,
+  SegmentDamagedError,
+  scanSegment,
+  type WalRun,
+} from '@pico/storage'
+import type { LogComponents } from './log.ts'
+import { foldStates } from './stream-states.ts'
+import { walNodePrefix } from './wal-key.ts'
+
+/** A WAL object or segment that an earlier run left, and what is in it. */
+interface LeftUnit {
+  readonly key: string
+  readonly lengthBytes: number
+  readonly row: { readonly walObject: { node: NodeIdentity; sequence: number } } | { readonly walSegment: number }
+  /** Positions from the start of the object or segment. */
+  readonly runs: readonly WalRun[]
+}
+
+/**
+ * Takes over what earlier runs of this node left in the WAL, before anything is served: extents that point into the WAL objects and
+ * segments, no byte moved; compaction merges them later. Entries that were packed already are left out by their offsets.
+ * @throws SegmentDamagedError when acknowledged entries cannot be read back: starting without them would lose them.
+ */
+export async function adoptLeftWal(components: LogComponents): Promise<{ entries: number; lengthBytes: number }> {
+  const { metadata, node, wal, clock } = components
+  const objects = await metadata.log.walObjects(node.nodeId)
+  const segments = await metadata.log.walSegments(node.nodeId)
+  const units = [...objects.map(leftObject), ...(segments.length > 0 ? await leftSegments(wal.store, segments) : [])]
+  const totals = { entries: 0, lengthBytes: 0 }
+  if (units.length > 0) {
+    const streamIds = [...new Set(units.flatMap((unit) => unit.runs.map((run) => run.streamId)))]
+    const packed = new Map((await metadata.log.packedOffsets(streamIds)).map((row) => [row.streamId, row.packedOffset]))
+    const firstId = await metadata.nodes.reserve('objectId', units.length)
+    const extents: NewExtent[] = []
+    const summarised: { streamId: number; baseOffset: number; summaries: Uint8Array[] }[] = []
+    for (const [i, unit] of units.entries()) {
+      for (const run of unit.runs) {
+        if (run.baseOffset < (packed.get(run.streamId) ?? Number.POSITIVE_INFINITY)) continue
+        const { streamId, baseOffset, endOffset, position, lengthBytes, maxTimestampMs } = run
+        extents.push({
+          streamId,
+          baseOffset,
+          endOffset,
+          objectId: firstId + i,
+          position,
+          lengthBytes,
+          maxTimestampMs,
+          crc32c: run.crc32c,
+        })
+        summarised.push({ streamId, baseOffset, summaries: run.summary.length > 0 ? [run.summary] : [] })
+        totals.entries += endOffset - baseOffset
+        totals.lengthBytes += lengthBytes
+      }
+    }
+    extents.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
+    summarised.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
+    await metadata.log.commitPack(
+      node,
+      {
+        objects: units.map((unit, i) => ({ objectId: firstId + i, key: unit.key, lengthBytes: unit.lengthBytes })),
+        extents,
+        states: await foldStates(components, summarised),
+        walObjects: units.flatMap(({ row }) => ('walObject' in row ? [row.walObject] : [])),
+        walSegments: units.flatMap(({ row }) => ('walSegment' in row ? [row.walSegment] : [])),
+      },
+      clock.nowMs(),
+    )
+  }
+  await dropStrays(components)
+  return totals
+}
+
+function leftObject(row: WalObjectRow): LeftUnit {
+  return {
+    key: row.key,
+    lengthBytes: row.lengthBytes,
+    row: { walObject: { node: row.node, sequence: row.sequence } },
+    runs: decodeWalIndex(row.index),
+  }
+}
+
+/**
+ * Reads the segments, last one first: each one's header says where the segment before it ended, so only the last frame of the last
+ * segment can be a tail that was never acknowledged.
+ */
+async function leftSegments(store: ObjectStore, rows: readonly WalSegmentRow[]): Promise<LeftUnit[]> {
+  const units: LeftUnit[] = []
+  const ends = new Map<number, number>()
+  for (const row of [...rows].sort((a, b) => b.segmentId - a.segmentId)) {
+    const committedBytes = row.committedBytes ?? ends.get(row.segmentId) ?? null
+    const runs: WalRun[] = []
+    try {
+      const scan = await scanSegment((offset, length) => store.get(row.key, { offset, length }), {
+        key: row.key,
+        identity: { nodeId: row.node.nodeId, nodeEpoch: row.node.nodeEpoch, sequence: row.segmentId },
+        sizeBytes: row.sizeBytes,
+        committedBytes,
+      })
+      if (scan.previous !== null) ends.set(scan.previous.sequence, scan.previous.committedBytes)
+      for (const frame of scan.frames) {
+        for (const run of frame.runs) runs.push({ ...run, position: frame.position + run.position })
+      }
+    } catch (error) {
+      if (!(error instanceof ObjectMissingError)) throw error
+      // The row comes before the file: a crash in between leaves a row for a file that never was.
+      if (committedBytes !== null && committedBytes > 0) {
+        throw new SegmentDamagedError(row.key, 0, 'the file is missing, yet frames in it were acknowledged', {
+          cause: error,
+        })
+      }
+    }
+    units.push({ key: row.key, lengthBytes: row.sizeBytes, row: { walSegment: row.segmentId }, runs })
+  }
+  return units.reverse()
+}
+
+/** WAL objects and segments of this node that no row knows: uploads that were never committed, files whose rows were ended. */
+async function dropStrays({ metadata, node, wal }: LogComponents): Promise<void> {
+  const keys: string[] = []
+  for await (const { key } of wal.store.list(walNodePrefix(node.nodeId))) keys.push(key)
+  const known = await metadata.log.knownKeys(keys)
+  const strays = keys.filter((key) => !known.has(key))
+  if (strays.length > 0) await wal.store.delete(strays)
+}

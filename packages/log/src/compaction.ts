@@ -1,0 +1,131 @@
+import { crc32c } from '@pico/binary'
+import type { Compaction, Extent, ObjectSummary } from '@pico/metadata'
+import { DataObjectBuilder, ObjectCorruptError, type ObjectStore } from '@pico/storage'
+import { pieces } from './gather.ts'
+import type { LogComponents } from './log.ts'
+import type { OpenStream } from './open-stream.ts'
+import type { LogSettings } from './settings.ts'
+import { isWalKey, type StoredEntries } from './stored-entries.ts'
+import { dataKey } from './wal-key.ts'
+
+const chunkBytes = 64 * 1024
+/** An upload not committed by then is taken for abandoned, and deleted. */
+const uploadDueMs = 60 * 60 * 1000
+const candidatesMax = 64
+
+/**
+ * Which of the candidates (smallest first) to merge into one object; empty when it is not worth it. WAL objects and segments go
+ * first, for they hold many streams in small pieces; data objects once there are enough small ones (size-tiered).
+ */
+export function chooseForCompaction(
+  candidates: readonly ObjectSummary[],
+  { compactFanIn, compactBelowBytes }: Pick<LogSettings, 'compactFanIn' | 'compactBelowBytes'>,
+): ObjectSummary[] {
+  const worthIt = candidates.length >= compactFanIn || candidates.some((candidate) => isWalKey(candidate.key))
+  if (!worthIt) return []
+  const chosen: ObjectSummary[] = []
+  let totalBytes = 0
+  for (const candidate of candidates) {
+    if (chosen.length > 0 && totalBytes + candidate.liveBytes > compactBelowBytes * compactFanIn) break
+    chosen.push(candidate)
+    totalBytes += candidate.liveBytes
+  }
+  return chosen
+}
+
+/** Merges small objects into one, stream by stream; the old ones are doomed. True when something was merged. */
+export async function compactOnce(
+  components: LogComponents,
+  settings: LogSettings,
+  parts: { stored: StoredEntries; streams: ReadonlyMap<number, OpenStream> },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { metadata, node, store, clock } = components
+  const candidates = await metadata.log.compactionCandidates({
+    maxBytes: settings.compactBelowBytes,
+    limit: candidatesMax,
+  })
+  const chosen = chooseForCompaction(candidates, settings)
+  if (chosen.length === 0) return false
+  const extents = (await Promise.all(chosen.map(({ objectId }) => metadata.log.extentsOfObject(objectId)))).flat()
+  if (extents.length === 0) return false
+  extents.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
+
+  const objectId = await metadata.nodes.reserve('objectId', 1)
+  const key = dataKey(objectId)
+  await metadata.log.announceUpload(key, clock.nowMs() + uploadDueMs)
+  const builder = new DataObjectBuilder({ chunkBytes })
+  const merged: MergedExtent[] = []
+  await store.put(key, body(components, parts.stored, extents, builder, merged, signal), { signal })
+  const object = { objectId, key, lengthBytes: builder.lengthBytes }
+  const replaced = chosen.map((candidate) => candidate.objectId)
+  const compaction: Compaction = { object, replaced, extents: merged.map((extent) => ({ ...extent, objectId })) }
+  await metadata.log.commitCompaction(node, compaction, clock.nowMs())
+
+  const gone = new Set(replaced)
+  for (const streamId of new Set(merged.map((extent) => extent.streamId))) {
+    const stream = parts.streams.get(streamId)
+    if (stream === undefined) continue
+    const kept = stream.extents.filter((extent) => !gone.has(extent.objectId))
+    const added = compaction.extents.filter((extent) => extent.streamId === streamId)
+    stream.extents = [
+      ...kept,
+      ...added.map(({ cuts: _, ...extent }) => ({ ...extent, objectKey: key, objectBytes: object.lengthBytes })),
+    ].sort((a, b) => a.baseOffset - b.baseOffset)
+  }
+  return true
+}
+
+type MergedExtent = Omit<Compaction['extents'][number], 'objectId'>
+
+/** The extents' bytes, and in `merged` what becomes of them: neighbours of one stream become one extent. */
+async function* body(
+  components: LogComponents,
+  stored: StoredEntries,
+  extents: readonly Extent[],
+  builder: DataObjectBuilder,
+  merged: MergedExtent[],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for (const extent of extents) {
+    const position = builder.lengthBytes
+    for await (const bytes of extentBytes(components, stored, extent, signal)) {
+      for (const piece of pieces(components.format, extent.streamId, bytes, chunkBytes)) builder.add(piece)
+      yield bytes
+    }
+    const lengthBytes = builder.lengthBytes - position
+    const cut = { baseOffset: extent.baseOffset, position }
+    const last = merged.at(-1)
+    if (last !== undefined && last.streamId === extent.streamId && last.endOffset === extent.baseOffset) {
+      merged[merged.length - 1] = {
+        ...last,
+        endOffset: extent.endOffset,
+        lengthBytes: last.lengthBytes + lengthBytes,
+        maxTimestampMs: Math.max(last.maxTimestampMs, extent.maxTimestampMs),
+        cuts: [...last.cuts, cut],
+      }
+    } else {
+      const { streamId, baseOffset, endOffset, maxTimestampMs } = extent
+      merged.push({ streamId, baseOffset, endOffset, position, lengthBytes, maxTimestampMs, crc32c: null, cuts: [cut] })
+    }
+  }
+  yield* builder.finish()
+}
+
+/** An extent's bytes, each verified by its checksum before it is copied on. */
+async function* extentBytes(
+  { store, wal }: Pick<LogComponents, 'store' | 'wal'>,
+  stored: StoredEntries,
+  extent: Extent,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const source: ObjectStore = extent.crc32c === null ? store : wal.store
+  for (const chunk of await stored.chunksOf(extent)) {
+    if (chunk.baseOffset < extent.baseOffset || chunk.baseOffset >= extent.endOffset) continue
+    const bytes = await source.get(extent.objectKey, { offset: chunk.position, length: chunk.lengthBytes }, { signal })
+    if (crc32c(bytes) !== chunk.crc32c) {
+      throw new ObjectCorruptError(extent.objectKey, chunk.position, 'bytes do not match their checksum')
+    }
+    yield bytes
+  }
+}

@@ -1,0 +1,355 @@
+import { FencedError } from '@pico/metadata'
+import { AppendFailedError, LogClosedError } from './errors.ts'
+import { Flush } from './flush.ts'
+import type { Log, LogComponents, LogStats } from './log.ts'
+import { LogCache, type Slab } from './log-cache.ts'
+import type { Appended, LogStream, LogStreamObserver, NewEntry } from './log-stream.ts'
+import { type Maintenance, startMaintenance } from './maintenance.ts'
+import { OpenStream, type StreamEngine } from './open-stream.ts'
+import { Packer } from './packer.ts'
+import type { LogSettings } from './settings.ts'
+import type { StoredEntries } from './stored-entries.ts'
+import type { FrameLocation, Wal } from './wal.ts'
+
+/**
+ * The engine: appends are copied into a forming flush; flushes are sealed, made durable by the WAL, and settled in order; what is
+ * settled is packed later. All of it on one thread, so an append needs no lock and no queue.
+ */
+export class LogEngine implements Log, StreamEngine {
+  onIdle: (stream: LogStream) => boolean = () => true
+  onFenced: () => void = () => undefined
+  readonly stored: StoredEntries
+  readonly #components: LogComponents
+  readonly #settings: LogSettings
+  readonly #wal: Wal
+  readonly #cache: LogCache
+  readonly #packer: Packer
+  readonly #maintenance: Maintenance
+  readonly #streams = new Map<number, OpenStream>()
+  readonly #opening = new Map<number, Promise<OpenStream | undefined>>()
+  #forming: Flush | null = null
+  /** Sealed, waiting for the WAL, in order. */
+  #sealed: Flush[] = []
+  /** Given to the WAL, in order. */
+  #inFlight: Flush[] = []
+  #sealDue = false
+  #cancelSealTimer: (() => void) | null = null
+  #unflushedBytes = 0
+  #roomWaiters: (() => void)[] = []
+  #state: 'open' | 'fenced' | 'closed' = 'open'
+  readonly #counts = { flushes: 0, flushedBytes: 0, failedFlushes: 0 }
+
+  constructor(components: LogComponents, settings: LogSettings, parts: { wal: Wal; stored: StoredEntries }) {
+    this.#components = components
+    this.#settings = settings
+    this.#wal = parts.wal
+    this.stored = parts.stored
+    this.#cache = new LogCache(settings.logCacheBytes, (slab) => this.#evicted(slab))
+    this.#packer = new Packer(components, settings, {
+      wal: parts.wal,
+      stored: parts.stored,
+      stream: (streamId) => this.#streams.get(streamId),
+      onFenced: (error) => this.#fence(error),
+      onPacked: () => this.#wakeIfRoom(),
+    })
+    this.#maintenance = startMaintenance(components, settings, {
+      stored: parts.stored,
+      streams: this.#streams,
+      trim: (streamId, offset) => this.#trimById(streamId, offset),
+      dropIdle: () => this.#dropIdle(),
+      onFenced: (error) => this.#fence(error),
+    })
+  }
+
+  async open(
+    streamIds: readonly number[],
+    observe: (stream: LogStream) => LogStreamObserver,
+  ): Promise<(LogStream | undefined)[]> {
+    this.#assertOpen()
+    const unknown = streamIds.filter((id) => !this.#streams.has(id) && !this.#opening.has(id))
+    if (unknown.length > 0) {
+      const opened = this.#openNow([...new Set(unknown)], observe)
+      for (const id of unknown) {
+        this.#opening.set(
+          id,
+          opened.then((streams) => streams.get(id)),
+        )
+      }
+    }
+    return Promise.all(streamIds.map((id) => this.#streams.get(id) ?? this.#opening.get(id)))
+  }
+
+  opened(streamId: number): LogStream | undefined {
+    return this.#streams.get(streamId)
+  }
+
+  forget(streamId: number): void {
+    this.#streams.delete(streamId)
+  }
+
+  append(stream: OpenStream, entry: NewEntry): Appended {
+    this.#assertOpen()
+    const lengthBytes = entry.bytes.length
+    if (this.#forming !== null && this.#forming.lengthBytes + lengthBytes > this.#settings.flushBytesMax) this.#seal()
+    this.#forming ??= new Flush()
+    const flush = this.#forming
+    const baseOffset = stream.nextOffset
+    stream.nextOffset += entry.count
+    const bytes = flush.add(stream.streamId, baseOffset, this.#cache.reserve(lengthBytes), entry)
+    this.#unflushedBytes += lengthBytes
+    this.#scheduleSeal()
+    return { baseOffset, bytes, committed: flush.committed }
+  }
+
+  async trim(stream: OpenStream, offset: number): Promise<number> {
+    this.#assertOpen()
+    const { metadata, node, clock } = this.#components
+    const target = Math.min(offset, stream.committedOffset)
+    if (target <= stream.startOffset) return stream.startOffset
+    const inForce = await this.#guarded(metadata.streams.trim(node, stream.streamId, target, clock.nowMs()))
+    stream.startOffset = Math.max(stream.startOffset, inForce ?? target)
+    stream.extents = stream.extents.filter((extent) => extent.endOffset > stream.startOffset)
+    return stream.startOffset
+  }
+
+  hasRoom(): boolean {
+    return (
+      this.#unflushedBytes < this.#settings.unflushedBytesMax &&
+      this.#packer.unpackedBytes < this.#settings.unpackedBytesMax
+    )
+  }
+
+  whenRoom(): Promise<void> {
+    if (this.hasRoom()) return Promise.resolve()
+    return new Promise((resolve) => this.#roomWaiters.push(resolve))
+  }
+
+  async flush(): Promise<void> {
+    if (this.#forming !== null) this.#seal()
+    const last = this.#sealed.at(-1) ?? this.#inFlight.at(-1)
+    if (last === undefined) return
+    await last.committed.catch(() => undefined) // whoever appended is told; here it only matters that it is settled
+  }
+
+  pack(): Promise<void> {
+    return this.#packer.pack()
+  }
+
+  maintain(): Promise<void> {
+    return this.#maintenance.run()
+  }
+
+  get stats(): LogStats {
+    return {
+      ...this.#counts,
+      ...this.#maintenance.counts,
+      packs: this.#packer.packs,
+      openStreams: this.#streams.size,
+      unflushedBytes: this.#unflushedBytes,
+      unpackedBytes: this.#packer.unpackedBytes,
+      logCacheBytes: this.#cache.sizeBytes,
+      blockCacheBytes: this.stored.cachedBytes,
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return
+    const fenced = this.#state === 'fenced'
+    await this.flush()
+    this.#state = 'closed'
+    await this.#maintenance.stop()
+    await this.#packer.stop()
+    await this.#wal.close()
+    if (!fenced) await this.#packer.adoptRest()
+    this.#wakeRoomWaiters()
+  }
+
+  nowMs(): number {
+    return this.#components.clock.nowMs()
+  }
+
+  /** Seals the forming flush when it is due: at an interval, or as soon as the WAL has nothing on its way. */
+  #scheduleSeal(): void {
+    if (this.#settings.flushIntervalMs > 0) {
+      this.#cancelSealTimer ??= this.#components.clock.after(this.#settings.flushIntervalMs, () => this.#seal())
+    } else if (!this.#sealDue && this.#inFlight.length + this.#sealed.length < this.#wal.flushesInFlightMax) {
+      this.#sealDue = true
+      this.#components.clock.soon(() => {
+        this.#sealDue = false
+        if (this.#inFlight.length + this.#sealed.length < this.#wal.flushesInFlightMax) this.#seal()
+      })
+    }
+  }
+
+  #seal(): void {
+    this.#cancelSealTimer?.()
+    this.#cancelSealTimer = null
+    if (this.#forming === null) return
+    this.#sealed.push(this.#forming)
+    this.#forming = null
+    this.#writeSealed()
+  }
+
+  #writeSealed(): void {
+    while (this.#inFlight.length < this.#wal.flushesInFlightMax) {
+      const flush = this.#sealed.shift()
+      if (flush === undefined) return
+      this.#inFlight.push(flush)
+      this.#wal.write(flush).then(
+        (location) => this.#settle(flush, location),
+        (error: unknown) => {
+          if (!flush.void) this.#fail(this.#inFlight.indexOf(flush), error)
+        },
+      )
+    }
+  }
+
+  /** The flush is durable: what it holds becomes readable, then whoever appended it is told. */
+  #settle(flush: Flush, location: FrameLocation): void {
+    if (flush.void) return
+    this.#inFlight.shift()
+    this.#release(flush)
+    this.#counts.flushes += 1
+    this.#counts.flushedBytes += flush.lengthBytes
+    this.#packer.add(flush, location)
+    const moved = new Set<OpenStream>()
+    for (const run of flush.runs) {
+      const stream = this.#streams.get(run.streamId)
+      if (stream === undefined) continue
+      stream.runs.push(run)
+      stream.unpackedRuns += 1
+      stream.committedOffset = run.endOffset
+      moved.add(stream)
+    }
+    for (const stream of moved) stream.observer?.committed(stream.committedOffset)
+    flush.resolve()
+    this.#next()
+  }
+
+  /** A flush failed, and with it all that was assigned after it: the streams go back to where they were before. */
+  #fail(firstInFlight: number, error: unknown): void {
+    const doomed = [...this.#inFlight.slice(firstInFlight), ...this.#sealed]
+    if (this.#forming !== null) doomed.push(this.#forming)
+    this.#inFlight = this.#inFlight.slice(0, firstInFlight)
+    this.#sealed = []
+    this.#forming = null
+    this.#cancelSealTimer?.()
+    this.#cancelSealTimer = null
+
+    const back = new Map<OpenStream, number>()
+    for (const voided of doomed) {
+      voided.void = true
+      this.#release(voided)
+      this.#counts.failedFlushes += 1
+      for (const run of voided.runs) {
+        const stream = this.#streams.get(run.streamId)
+        if (stream !== undefined && !back.has(stream)) back.set(stream, run.baseOffset)
+      }
+    }
+    for (const [stream, nextOffset] of back) {
+      stream.nextOffset = nextOffset
+      stream.observer?.rolledBack(nextOffset)
+    }
+    const reason =
+      error instanceof FencedError || error instanceof AppendFailedError
+        ? error
+        : new AppendFailedError(error instanceof Error ? error.message : String(error), { cause: error })
+    for (const voided of doomed) voided.reject(reason)
+    if (error instanceof FencedError) this.#fence(error)
+    this.#next()
+  }
+
+  #release(flush: Flush): void {
+    this.#unflushedBytes -= flush.lengthBytes
+    for (const { slab, start, end } of flush.pieces) slab.unsettledBytes -= end - start
+  }
+
+  #next(): void {
+    this.#writeSealed()
+    if (this.#forming !== null) this.#scheduleSeal()
+    this.#cache.evict()
+    this.#wakeIfRoom()
+  }
+
+  #evicted(slab: Slab): void {
+    const touched = new Set<OpenStream>()
+    for (const run of slab.runs) {
+      run.slab = null
+      const stream = this.#streams.get(run.streamId)
+      if (stream !== undefined) touched.add(stream)
+    }
+    for (const stream of touched) stream.dropStaleRuns()
+  }
+
+  async #openNow(
+    streamIds: number[],
+    observe: (stream: LogStream) => LogStreamObserver,
+  ): Promise<Map<number, OpenStream>> {
+    const { metadata, node } = this.#components
+    try {
+      const found = await this.#guarded(metadata.streams.open(node, streamIds))
+      const streams = new Map<number, OpenStream>()
+      for (const row of found) {
+        const stream = new OpenStream(row, this)
+        stream.observer = observe(stream)
+        streams.set(row.streamId, stream)
+        this.#streams.set(row.streamId, stream)
+      }
+      return streams
+    } finally {
+      for (const id of streamIds) this.#opening.delete(id)
+    }
+  }
+
+  async #trimById(streamId: number, offset: number): Promise<void> {
+    const { metadata, node, clock } = this.#components
+    const open = this.#streams.get(streamId)
+    if (open !== undefined) {
+      await this.trim(open, offset)
+      return
+    }
+    // Nobody has it open: own it for the trim, in SQL alone.
+    const [row] = await this.#guarded(metadata.streams.open(node, [streamId]))
+    if (row !== undefined) await this.#guarded(metadata.streams.trim(node, streamId, offset, clock.nowMs()))
+  }
+
+  #dropIdle(): void {
+    const before = this.nowMs() - this.#settings.idleStreamMs
+    for (const stream of this.#streams.values()) {
+      const settled = stream.unpackedRuns === 0 && stream.nextOffset === stream.committedOffset
+      if (settled && stream.lastUsedMs <= before && this.onIdle(stream)) this.#streams.delete(stream.streamId)
+    }
+  }
+
+  async #guarded<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call
+    } catch (error) {
+      if (error instanceof FencedError) this.#fence(error)
+      throw error
+    }
+  }
+
+  #fence(error: FencedError): void {
+    if (this.#state !== 'open') return
+    this.#state = 'fenced'
+    this.#fail(0, error)
+    this.#wakeRoomWaiters()
+    this.onFenced()
+  }
+
+  #assertOpen(): void {
+    if (this.#state === 'closed') throw new LogClosedError()
+    if (this.#state === 'fenced') throw new FencedError(this.#components.node.nodeId, this.#components.node.nodeEpoch)
+  }
+
+  #wakeIfRoom(): void {
+    if (this.#roomWaiters.length > 0 && this.hasRoom()) this.#wakeRoomWaiters()
+  }
+
+  #wakeRoomWaiters(): void {
+    const waiters = this.#roomWaiters
+    this.#roomWaiters = []
+    for (const wake of waiters) wake()
+  }
+}

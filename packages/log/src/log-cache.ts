@@ -1,0 +1,68 @@
+import type { Run } from './run.ts'
+
+const slabBytes = 8 * 1024 * 1024
+/** What a run costs beside its bytes, about: it counts against the cache, so that tiny entries cannot exhaust the heap. */
+const runOverheadBytes = 256
+
+/** A stretch of memory that entries are copied into, back to back, in the order they were appended. */
+export class Slab {
+  readonly bytes: Uint8Array
+  readonly runs: Run[] = []
+  usedBytes = 0
+  /** Bytes in flushes that are not settled: such a slab stays. */
+  unsettledBytes = 0
+
+  constructor(sizeBytes: number) {
+    this.bytes = Buffer.allocUnsafeSlow(sizeBytes)
+  }
+
+  get costBytes(): number {
+    return this.bytes.length + this.runs.length * runOverheadBytes
+  }
+}
+
+/**
+ * The recent slabs, oldest first: writes land here on their way to the WAL, and readers near the tail are served from here.
+ * Never overwritten, so a view stays good for as long as somebody holds it; eviction only drops the cache's own reference.
+ */
+export class LogCache {
+  readonly #capacityBytes: number
+  readonly #onEvict: (slab: Slab) => void
+  readonly #slabs: Slab[] = []
+
+  constructor(capacityBytes: number, onEvict: (slab: Slab) => void) {
+    this.#capacityBytes = capacityBytes
+    this.#onEvict = onEvict
+  }
+
+  /** Room for `lengthBytes` in one piece. The caller writes at the slab's `usedBytes` before it moved. */
+  reserve(lengthBytes: number): Slab {
+    let slab = this.#slabs.at(-1)
+    if (slab === undefined || slab.bytes.length - slab.usedBytes < lengthBytes) {
+      slab = new Slab(Math.max(slabBytes, lengthBytes))
+      this.#slabs.push(slab)
+      this.evict()
+    }
+    slab.usedBytes += lengthBytes
+    slab.unsettledBytes += lengthBytes
+    return slab
+  }
+
+  /** Drops the oldest slabs while there is too much, up to the first that is still on its way to the WAL, or being filled. */
+  evict(): void {
+    let total = this.sizeBytes
+    while (total > this.#capacityBytes && this.#slabs.length > 1) {
+      const oldest = this.#slabs[0]
+      if (oldest === undefined || oldest.unsettledBytes > 0) return
+      this.#slabs.shift()
+      total -= oldest.costBytes
+      this.#onEvict(oldest)
+    }
+  }
+
+  get sizeBytes(): number {
+    let total = 0
+    for (const slab of this.#slabs) total += slab.costBytes
+    return total
+  }
+}

@@ -1,0 +1,166 @@
+import { strict as assert } from 'node:assert'
+import type { Extent, OpenedStream } from '@pico/metadata'
+import type { EntryHeader } from './entry-format.ts'
+import { type EntryBytes, entries, Gather } from './gather.ts'
+import type { Appended, LogRead, LogStream, LogStreamObserver, NewEntry } from './log-stream.ts'
+import type { Run } from './run.ts'
+import type { StoredEntries } from './stored-entries.ts'
+
+/** What a stream asks of the engine it belongs to. */
+export interface StreamEngine {
+  readonly stored: StoredEntries
+  append(stream: OpenStream, entry: NewEntry): Appended
+  trim(stream: OpenStream, offset: number): Promise<number>
+  nowMs(): number
+}
+
+/** An open stream: its offsets, and where its entries are. */
+export class OpenStream implements LogStream {
+  readonly streamId: number
+  readonly leaderEpoch: number
+  readonly recoveredState: Uint8Array | null
+  observer: LogStreamObserver | null = null
+  startOffset: number
+  nextOffset: number
+  committedOffset: number
+  /** What is packed or adopted, ascending. */
+  extents: Extent[]
+  /** Committed entries that are un-packed, or still in memory, ascending; contiguous with the extents, and overlapping them. */
+  runs: Run[] = []
+  unpackedRuns = 0
+  lastUsedMs: number
+  readonly #engine: StreamEngine
+
+  constructor(opened: OpenedStream, engine: StreamEngine) {
+    this.streamId = opened.streamId
+    this.leaderEpoch = opened.leaderEpoch
+    this.recoveredState = opened.state
+    this.startOffset = opened.startOffset
+    this.nextOffset = opened.packedOffset
+    this.committedOffset = opened.packedOffset
+    this.extents = [...opened.extents]
+    this.#engine = engine
+    this.lastUsedMs = engine.nowMs()
+  }
+
+  get sizeBytes(): number {
+    let total = 0
+    for (const extent of this.extents) total += extent.lengthBytes
+    for (const run of this.runs) if (!run.packed) total += run.lengthBytes
+    return total
+  }
+
+  append(entry: NewEntry): Appended {
+    assert(entry.count > 0 && entry.bytes.length > 0, 'an entry holds at least one offset')
+    this.lastUsedMs = this.#engine.nowMs()
+    return this.#engine.append(this, entry)
+  }
+
+  read(offset: number, maxBytes: number, signal?: AbortSignal): LogRead | null | Promise<LogRead | null> {
+    assert(offset >= 0 && maxBytes > 0)
+    if (offset >= this.committedOffset) return null
+    this.lastUsedMs = this.#engine.nowMs()
+    const gather = new Gather(this.#engine.stored.format, offset, maxBytes)
+    while (!gather.full && gather.nextOffset < this.committedOffset) {
+      const piece = this.#pieceAt(gather.nextOffset, signal)
+      if (piece instanceof Promise) {
+        // What is at hand goes out now; the fetch that has begun serves the next read, which also meets its error.
+        if (gather.lengthBytes === 0) return this.#readStored(gather, piece, signal)
+        piece.catch(() => undefined)
+        break
+      }
+      gather.add(piece)
+    }
+    return gather.finish()
+  }
+
+  async findTimestamp(timestampMs: number): Promise<EntryHeader | null> {
+    const { stored } = this.#engine
+    const find = (bytes: Uint8Array): EntryHeader | null => {
+      for (const { header } of entries(stored.format, bytes)) {
+        if (header.maxTimestampMs >= timestampMs && header.endOffset > this.startOffset) return header
+      }
+      return null
+    }
+    for (const extent of this.extents) {
+      if (extent.maxTimestampMs < timestampMs || extent.endOffset <= this.startOffset) continue
+      for (const chunk of await stored.chunksOf(extent)) {
+        if (chunk.maxTimestampMs < timestampMs) continue
+        const found = find((await stored.bytesAt(this.streamId, [extent], chunk.baseOffset)).bytes)
+        if (found !== null) return found
+      }
+    }
+    // The runs are looked at last, and in place: while the extents were read, some may have been packed into new ones.
+    for (const run of [...this.runs]) {
+      if (run.maxTimestampMs < timestampMs || run.endOffset <= this.startOffset) continue
+      const piece = await this.#pieceAt(Math.max(run.baseOffset, this.startOffset))
+      const found = find(piece.bytes)
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  maxTimestampMs(): number {
+    let max = -1
+    for (const extent of this.extents) {
+      if (extent.endOffset > this.startOffset) max = Math.max(max, extent.maxTimestampMs)
+    }
+    for (const run of this.runs) {
+      if (run.endOffset > this.startOffset) max = Math.max(max, run.maxTimestampMs)
+    }
+    return max
+  }
+
+  trim(offset: number): Promise<number> {
+    return this.#engine.trim(this, offset)
+  }
+
+  /** Runs that are packed and out of memory are found by their extents from now on. */
+  dropStaleRuns(): void {
+    let stale = 0
+    for (const run of this.runs) {
+      if (run.slab !== null || !run.packed) break
+      stale += 1
+    }
+    if (stale > 0) this.runs.splice(0, stale)
+  }
+
+  async #readStored(
+    gather: Gather,
+    first: Promise<EntryBytes>,
+    signal: AbortSignal | undefined,
+  ): Promise<LogRead | null> {
+    gather.add(await first)
+    while (!gather.full && gather.nextOffset < this.committedOffset) {
+      gather.add(await this.#pieceAt(gather.nextOffset, signal))
+    }
+    return gather.finish()
+  }
+
+  /** The run or chunk that holds `offset`. */
+  #pieceAt(offset: number, signal?: AbortSignal): EntryBytes | Promise<EntryBytes> {
+    const runIndex = indexOf(this.runs, offset)
+    const run = this.runs[runIndex]
+    if (run !== undefined) {
+      const bytes = run.view()
+      if (bytes !== null) return { bytes, baseOffset: run.baseOffset, endOffset: run.endOffset }
+      if (!run.packed) return this.#engine.stored.bytesOfRun(this.runs, runIndex, signal)
+    }
+    return this.#engine.stored.bytesAt(this.streamId, this.extents, offset, signal)
+  }
+}
+
+/** Index of the range that holds `offset` in ascending ranges, or -1. */
+export function indexOf(ranges: readonly { baseOffset: number; endOffset: number }[], offset: number): number {
+  let low = 0
+  let high = ranges.length - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const range = ranges[middle]
+    if (range === undefined) return -1
+    if (offset < range.baseOffset) high = middle - 1
+    else if (offset >= range.endOffset) low = middle + 1
+    else return middle
+  }
+  return -1
+}

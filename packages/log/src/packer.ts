@@ -1,0 +1,245 @@
+import { FencedError, type NewExtent, type NewObject, type StreamState } from '@pico/metadata'
+import { DataObjectBuilder, type StreamSlice, WAL_FRAME_HEADER_BYTES } from '@pico/storage'
+import type { Flush } from './flush.ts'
+import { pieces } from './gather.ts'
+import type { LogComponents } from './log.ts'
+import type { OpenStream } from './open-stream.ts'
+import type { Run } from './run.ts'
+import type { LogSettings } from './settings.ts'
+import type { StoredEntries } from './stored-entries.ts'
+import { foldStates } from './stream-states.ts'
+import type { FrameLocation, Wal, WalUnit } from './wal.ts'
+import { dataKey } from './wal-key.ts'
+
+/** A chunk of a data object: what one checksum covers. */
+const chunkBytes = 64 * 1024
+const retryMs = 1000
+/** An upload not committed by then is taken for abandoned, and deleted. */
+const uploadDueMs = 60 * 60 * 1000
+
+interface Frame {
+  readonly unit: WalUnit
+  readonly runs: readonly Run[]
+  readonly lengthBytes: number
+}
+
+interface PackerParts {
+  readonly wal: Wal
+  readonly stored: StoredEntries
+  readonly stream: (streamId: number) => OpenStream | undefined
+  readonly onFenced: (error: FencedError) => void
+  readonly onPacked: () => void
+}
+
+/**
+ * Moves committed entries out of the WAL: by packing (their bytes are copied, stream by stream, into a data object), or at the end
+ * by adopting (extents point into the WAL itself, and no byte moves).
+ */
+export class Packer {
+  packs = 0
+  unpackedBytes = 0
+  readonly #components: LogComponents
+  readonly #settings: LogSettings
+  readonly #parts: PackerParts
+  /** Committed and un-packed, in order. */
+  #frames: Frame[] = []
+  #packing: Promise<void> | null = null
+  #cancelTimer: (() => void) | null = null
+  #stopped = false
+  /** All packed but still being filled when last looked at: their rows stay until they are complete. */
+  #lingering: WalUnit[] = []
+  /** Packed, their rows ended, but perhaps still read by somebody. */
+  #unreleased: WalUnit[] = []
+
+  constructor(components: LogComponents, settings: LogSettings, parts: PackerParts) {
+    this.#components = components
+    this.#settings = settings
+    this.#parts = parts
+  }
+
+  /** Takes in a flush that has just been committed. */
+  add(flush: Flush, location: FrameLocation): void {
+    const bodyAt = location.position + WAL_FRAME_HEADER_BYTES
+    for (const run of flush.runs) run.location = { key: location.key, position: bodyAt + run.bodyPosition }
+    this.#frames.push({ unit: location.unit, runs: flush.runs, lengthBytes: flush.lengthBytes })
+    this.unpackedBytes += flush.lengthBytes
+    if (this.unpackedBytes >= this.#settings.packBytes) this.#packSoon()
+    else this.#cancelTimer ??= this.#components.clock.after(this.#settings.packIntervalMs, () => this.#packSoon())
+  }
+
+  /** Packs everything committed so far. Concurrent calls share one pack. */
+  pack(): Promise<void> {
+    this.#packing ??= this.#packNow().finally(() => {
+      this.#packing = null
+    })
+    return this.#packing
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancelTimer?.()
+    await this.#packing?.catch(() => undefined) // adoptRest() takes over whatever could not be packed
+  }
+
+  /** At the end: extents into the WAL for what is left. */
+  async adoptRest(): Promise<void> {
+    const { metadata } = this.#components
+    const units = [...new Set(this.#frames.map((frame) => frame.unit))]
+    const packedUnits = this.#lingering.filter((unit) => !units.includes(unit))
+    if (units.length + packedUnits.length === 0) return
+    const firstId = units.length > 0 ? await metadata.nodes.reserve('objectId', units.length) : 0
+    const objectIds = new Map(units.map((unit, i) => [unit.key, firstId + i]))
+    const runs = this.#liveRuns(this.#frames)
+    const extents = runs.map((run): NewExtent => {
+      const objectId = objectIds.get(run.location?.key ?? '')
+      if (objectId === undefined || run.location === null) throw new Error('a committed run has no place in the WAL')
+      return {
+        streamId: run.streamId,
+        baseOffset: run.baseOffset,
+        endOffset: run.endOffset,
+        objectId,
+        position: run.location.position,
+        lengthBytes: run.lengthBytes,
+        maxTimestampMs: run.maxTimestampMs,
+        crc32c: run.crc32c,
+      }
+    })
+    const objects = units.map((unit) => ({
+      objectId: objectIds.get(unit.key) ?? 0,
+      key: unit.key,
+      lengthBytes: unit.lengthBytes,
+    }))
+    await this.#commit({ objects, extents, runs, units: [...packedUnits, ...units] })
+    this.#frames = []
+    this.unpackedBytes = 0
+  }
+
+  #packSoon(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = null
+    if (this.#stopped) return
+    this.pack().then(
+      () => {
+        if (this.unpackedBytes >= this.#settings.packBytes) this.#packSoon()
+      },
+      (error: unknown) => {
+        if (error instanceof FencedError) this.#parts.onFenced(error)
+        else {
+          this.#components.onProblem?.('packing failed and will be tried again', error)
+          this.#cancelTimer ??= this.#components.clock.after(retryMs, () => this.#packSoon())
+        }
+      },
+    )
+  }
+
+  async #packNow(): Promise<void> {
+    const frames = [...this.#frames]
+    if (frames.length > 0) {
+      const runs = this.#liveRuns(frames)
+      const object = runs.length > 0 ? await this.#write(runs) : null
+      await this.#commit({
+        objects: object === null ? [] : [object.object],
+        extents: object?.slices.map((slice) => extentOf(slice, object.object.objectId)) ?? [],
+        runs,
+        units: this.#finishedUnits(frames),
+      })
+      this.#frames = this.#frames.slice(frames.length)
+      for (const frame of frames) this.unpackedBytes -= frame.lengthBytes
+      if (object !== null) this.#switchOver(runs, object)
+      this.packs += 1
+      this.#parts.onPacked()
+    }
+    this.#releaseUnread()
+  }
+
+  /** Runs of streams that are still there, by stream, then offset. */
+  #liveRuns(frames: readonly Frame[]): Run[] {
+    const runs = frames.flatMap((frame) => frame.runs.filter((run) => this.#parts.stream(run.streamId) !== undefined))
+    return runs.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
+  }
+
+  /** Units whose every frame is among these and that get no more of them. */
+  #finishedUnits(frames: readonly Frame[]): WalUnit[] {
+    const later = new Set(this.#frames.slice(frames.length).map((frame) => frame.unit))
+    const units = new Set([...this.#lingering, ...frames.map((frame) => frame.unit)])
+    const finished = [...units].filter((unit) => !later.has(unit) && this.#parts.wal.isComplete(unit))
+    this.#lingering = [...units].filter((unit) => !finished.includes(unit) && !later.has(unit))
+    return finished
+  }
+
+  async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
+    const { metadata, store, clock } = this.#components
+    const objectId = await metadata.nodes.reserve('objectId', 1)
+    const key = dataKey(objectId)
+    await metadata.log.announceUpload(key, clock.nowMs() + uploadDueMs)
+    const builder = new DataObjectBuilder({ chunkBytes })
+    await store.put(key, this.#body(runs, builder))
+    return { object: { objectId, key, lengthBytes: builder.lengthBytes }, slices: builder.slices }
+  }
+
+  async *#body(runs: readonly Run[], builder: DataObjectBuilder): AsyncGenerator<Uint8Array> {
+    for (const run of runs) {
+      const bytes = run.view() ?? (await this.#parts.stored.fetchRun(run, this.#components.wal.store))
+      for (const piece of pieces(this.#components.format, run.streamId, bytes, chunkBytes)) builder.add(piece)
+      yield bytes
+    }
+    yield* builder.finish()
+  }
+
+  async #commit(taken: {
+    objects: readonly NewObject[]
+    extents: readonly NewExtent[]
+    runs: readonly Run[]
+    units: readonly WalUnit[]
+  }): Promise<void> {
+    const { metadata, node, clock } = this.#components
+    const states: StreamState[] = await foldStates(this.#components, taken.runs)
+    await metadata.log.commitPack(
+      node,
+      {
+        objects: taken.objects,
+        extents: taken.extents,
+        states,
+        walObjects: taken.units.flatMap(({ row }) => ('walObject' in row ? [{ node, sequence: row.walObject }] : [])),
+        walSegments: taken.units.flatMap(({ row }) => ('walSegment' in row ? [row.walSegment] : [])),
+      },
+      clock.nowMs(),
+    )
+    this.#unreleased.push(...taken.units.filter((unit) => !taken.objects.some((object) => object.key === unit.key)))
+  }
+
+  /** Readers find the packed runs by extents from now on, once they are out of memory. */
+  #switchOver(runs: readonly Run[], packed: { object: NewObject; slices: readonly StreamSlice[] }): void {
+    for (const slice of packed.slices) {
+      const { object } = packed
+      this.#parts.stream(slice.streamId)?.extents.push({
+        ...extentOf(slice, object.objectId),
+        objectKey: object.key,
+        objectBytes: object.lengthBytes,
+      })
+    }
+    const touched = new Set<OpenStream>()
+    for (const run of runs) {
+      run.packed = true
+      run.summaries = []
+      const stream = this.#parts.stream(run.streamId)
+      if (stream === undefined) continue
+      stream.unpackedRuns -= 1
+      touched.add(stream)
+    }
+    for (const stream of touched) stream.dropStaleRuns()
+  }
+
+  #releaseUnread(): void {
+    const { stored, wal } = this.#parts
+    for (const unit of this.#unreleased) stored.drop(unit.key)
+    const unread = this.#unreleased.filter((unit) => !stored.isRead(unit.key))
+    this.#unreleased = this.#unreleased.filter((unit) => stored.isRead(unit.key))
+    for (const unit of unread) wal.release(unit)
+  }
+}
+
+function extentOf(slice: StreamSlice, objectId: number): NewExtent {
+  const { streamId, baseOffset, endOffset, position, lengthBytes, maxTimestampMs } = slice
+  return { streamId, baseOffset, endOffset, objectId, position, lengthBytes, maxTimestampMs, crc32c: null }
+}

@@ -1,0 +1,40 @@
+import type { Slab } from './log-cache.ts'
+
+/** Where a run lies in the WAL once its frame is committed. */
+export interface RunLocation {
+  readonly key: string
+  /** From the start of the object or segment. */
+  readonly position: number
+}
+
+/** Consecutive entries of one stream, side by side in one slab and one frame: what the engine keeps of un-packed data. */
+export class Run {
+  readonly streamId: number
+  readonly baseOffset: number
+  readonly slabPosition: number
+  /** From the start of the frame's body. */
+  readonly bodyPosition: number
+  /** Null once evicted: then the bytes are read from the WAL, or the data object it was packed into. */
+  slab: Slab | null
+  endOffset: number
+  lengthBytes = 0
+  maxTimestampMs = -1
+  crc32c = 0
+  summaries: Uint8Array[] = []
+  location: RunLocation | null = null
+  packed = false
+
+  constructor(streamId: number, baseOffset: number, slab: Slab, slabPosition: number, bodyPosition: number) {
+    this.streamId = streamId
+    this.baseOffset = baseOffset
+    this.endOffset = baseOffset
+    this.slab = slab
+    this.slabPosition = slabPosition
+    this.bodyPosition = bodyPosition
+  }
+
+  /** The bytes, while they are in memory. */
+  view(): Uint8Array | null {
+    return this.slab?.bytes.subarray(this.slabPosition, this.slabPosition + this.lengthBytes) ?? null
+  }
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import type { Metadata } from '@pico/metadata'
+import { openSqliteMetadata } from '@pico/metadata/sqlite'
+import type { ObjectStore, SegmentStore } from '@pico/storage'
+import { openMemoryStore } from '@pico/storage/memory'
+import { type Log, type LogSettings, type LogStream, openLog, systemClock, type WalComponents } from '../src/index.ts'
+import { entry, stamp, testFormat } from './test-entries.ts'
+
+export type WalKind = WalComponents['kind']
+export const walKinds: readonly WalKind[] = ['local', 'shared']
+
+const MiB = 1024 * 1024
+/** Small, so that a test reaches what takes gigabytes otherwise. */
+export const smallSettings: Partial<LogSettings> = {
+  segmentBytes: 2 * MiB,
+  packIntervalMs: 3_600_000,
+  maintenanceIntervalMs: 3_600_000,
+  doomedGraceMs: 0,
+}
+
+/** A database and a store that outlive the logs opened over them, as after a crash. */
+export class TestSystem {
+  readonly store: ObjectStore & SegmentStore
+  readonly metadata: Metadata
+  readonly problems: string[] = []
+  readonly #kind: WalKind
+  #log: Log | null = null
+
+  private constructor(kind: WalKind, store: ObjectStore & SegmentStore, metadata: Metadata) {
+    this.#kind = kind
+    this.store = store
+    this.metadata = metadata
+  }
+
+  static async open(kind: WalKind, store: ObjectStore & SegmentStore = openMemoryStore()): Promise<TestSystem> {
+    return new TestSystem(kind, store, await openSqliteMetadata({ path: ':memory:' }))
+  }
+
+  /** A log of a new node epoch; whatever log was open before is left as a dead process leaves it. */
+  async start(settings: Partial<LogSettings> = {}): Promise<Log> {
+    const node = await this.metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, Date.now())
+    const wal: WalComponents =
+      this.#kind === 'local' ? { kind: 'local', store: this.store } : { kind: 'shared', store: this.store }
+    this.#log = await openLog(
+      {
+        store: this.store,
+        wal,
+        metadata: this.metadata,
+        node,
+        clock: systemClock,
+        format: testFormat,
+        onProblem: (message, error) => this.problems.push(`${message}: ${error}`),
+      },
+      { ...smallSettings, ...settings },
+    )
+    return this.#log
+  }
+
+  async createStream(name = 'orders'): Promise<number> {
+    const [row] = await this.metadata.streams.create(
+      [{ name: `/${name}`, topic: name, partition: 0, topicId: randomUUID(), contentType: '', config: {} }],
+      Date.now(),
+    )
+    if (row === undefined) throw new Error('no row')
+    return row.streamId
+  }
+}
+
+export async function openStream(log: Log, streamId: number): Promise<LogStream> {
+  const [stream] = await log.open([streamId], () => ({ committed: () => undefined, rolledBack: () => undefined }))
+  if (stream === undefined) throw new Error(`no stream ${streamId}`)
+  return stream
+}
+
+/** Appends entries with these tags, stamped, and waits for all of them. Returns their base offsets. */
+export async function appendAll(stream: LogStream, tags: readonly number[], payloadBytes = 4): Promise<number[]> {
+  const appended = tags.map((tag) => {
+    const one = stream.append(entry(tag, { payloadBytes, timestampMs: 1000 + tag }))
+    stamp(one.bytes, one.baseOffset)
+    return one
+  })
+  await Promise.all(appended.map((one) => one.committed))
+  return appended.map((one) => one.baseOffset)
+}
