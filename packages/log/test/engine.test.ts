@@ -137,6 +137,7 @@ describe.each(walKinds)('the log over a %s WAL', (kind) => {
     const half = await (streams[0] as LogStream).read(50, 1)
     await log.maintain()
     expect(log.stats.compactions).toBeGreaterThan(0)
+    await log.maintain() // deletes what the first round doomed
     const totals = await system.metadata.log.totals()
     expect(totals.objects).toBe(1)
     expect(totals.doomed).toBe(0)
@@ -156,6 +157,7 @@ describe.each(walKinds)('the log over a %s WAL', (kind) => {
     expect(await stream.trim(60)).toBe(60)
     expect(await stream.trim(10)).toBe(60)
     expect(await stream.trim(1_000)).toBe(100)
+    await log.maintain()
     await log.maintain()
     expect((await system.metadata.log.totals()).objects).toBe(0)
     await appendAll(stream, range(5, 100))
