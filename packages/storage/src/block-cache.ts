@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { type Block, blockBytes, planSpan, type Span } from './cached-span.ts'
+import { type Block, blockBytes, chunkAfter, planSpan, type Span } from './cached-span.ts'
 import type { Chunk } from './data-object.ts'
 import type { ObjectStore } from './object-store.ts'
+import { Readers } from './readers.ts'
 import { settledOrAborted } from './settled-or-aborted.ts'
 
 export interface BlockCache {
@@ -9,7 +10,10 @@ export interface BlockCache {
    * The verified bytes of `chunks[index]` of object `key`. One ranged GET whoever waits; a reader that goes on to the next chunk
    * grows a readahead window (up to the setting) fetched in larger GETs. Synchronous when the bytes are in memory.
    * The view stays valid for as long as it is held (it is never overwritten), even after eviction.
-   * A failure is always a rejected promise. An aborted read ends the GET only if nobody else waits for it.
+   *
+   * `chunks` ascend by position; the list may begin and end anywhere and differ from call to call, but only what it holds
+   * after `index` can be read ahead. A failure is always a rejected promise. An aborted read ends the GET only if nobody else
+   * waits for it.
    * @throws ObjectCorruptError naming the key and position when bytes do not match their checksum.
    */
   read(key: string, chunks: readonly Chunk[], index: number, signal?: AbortSignal): Uint8Array | Promise<Uint8Array>
@@ -26,15 +30,13 @@ export interface BlockCacheSettings {
 }
 
 /** What a first read fetches: it costs hardly more than one chunk, and most readers go on. */
-const budgetBytesMin = 256 * 1024
+const spanBytesMin = 256 * 1024
 
 /**
  * Blocks of objects, in memory. Spans (one GET each) are evicted whole, the longest unused first; failures are not kept.
- *
- * Readahead needs no state per reader, so any number may read one object: who reads a chunk whose predecessor was read
- * is taken for a sequential reader, and the span behind the one being read is fetched, twice as long as that one.
- * When spans are evicted before they were read to their end, there are too many readers for long spans: the longest one
- * allowed is halved, and grows back as spans are read through.
+ * While a sequential reader is in one span, the next one, twice as long, is on its way.
+ * Spans evicted before they were read to their end mean more readers than there is room for: the longest span allowed is halved
+ * then, and grows back as spans are read through.
  */
 export function openBlockCache(
   { store }: { readonly store: Pick<ObjectStore, 'get'> },
@@ -43,13 +45,18 @@ export function openBlockCache(
   return new SpanCache(store, settings.capacityBytes, settings.readaheadBytesMax ?? 4 * 1024 * 1024)
 }
 
+interface CachedObject {
+  /** By position of the chunk. */
+  readonly blocks: Map<number, Block>
+  readonly readers: Readers
+}
+
 class SpanCache implements BlockCache {
   readonly #store: Pick<ObjectStore, 'get'>
   readonly #capacityBytes: number
-  readonly #budgetBytesLimit: number
-  #budgetBytesMax: number
-  /** By object key, then by position of the chunk. */
-  readonly #objects = new Map<string, Map<number, Block>>()
+  readonly #spanBytesLimit: number
+  #spanBytesMax: number
+  readonly #objects = new Map<string, CachedObject>()
   /** The longest unused first. */
   readonly #spans = new Set<Span>()
   #sizeBytes = 0
@@ -59,9 +66,9 @@ class SpanCache implements BlockCache {
   constructor(store: Pick<ObjectStore, 'get'>, capacityBytes: number, readaheadBytesMax: number) {
     this.#store = store
     this.#capacityBytes = capacityBytes
-    // Two spans of a reader at the least must fit, or each would push out the other.
-    this.#budgetBytesLimit = Math.max(Math.min(readaheadBytesMax, capacityBytes / 4), 1)
-    this.#budgetBytesMax = this.#budgetBytesLimit
+    // A reader's span and the one after it must both fit with room to spare, or each would push out the other.
+    this.#spanBytesLimit = Math.min(readaheadBytesMax, capacityBytes / 4)
+    this.#spanBytesMax = this.#spanBytesLimit
   }
 
   get sizeBytes(): number {
@@ -72,12 +79,18 @@ class SpanCache implements BlockCache {
     const chunk = chunks[index]
     assert(chunk !== undefined, 'a chunk of the list')
     if (signal?.aborted) return Promise.reject(signal.reason)
-    const before = index > 0 ? this.#find(key, chunks[index - 1]!) : undefined
-    const isSequential = before?.wasRead === true
-    const block = this.#find(key, chunk) ?? this.#fetch(key, chunks, index, isSequential ? before.span : null)
-    this.#spans.delete(block.span)
-    this.#spans.add(block.span)
-    if (isSequential) this.#readAhead(key, chunks, block.span)
+    const object = this.#object(key)
+    const known = object.readers.arrive(chunk.position)
+    let spanBytes = known ?? spanBytesMin
+    let block = find(object, chunk)
+    if (block === undefined) {
+      block = this.#fetch(key, object, chunks, index, spanBytes)
+      spanBytes *= 2
+    }
+    this.#touch(block.span)
+    if (known !== null && this.#readAhead(key, object, chunks, index, block.span, spanBytes)) spanBytes *= 2
+    const next = chunks[index + 1]?.position ?? chunk.position + chunk.lengthBytes
+    object.readers.leaveFor(next, Math.min(spanBytes, this.#spanBytesLimit))
     if (block.span.bytes === null) return this.#wait(block, signal)
     try {
       return this.#handOut(block, block.span.bytes)
@@ -87,67 +100,80 @@ class SpanCache implements BlockCache {
   }
 
   drop(key: string): void {
-    for (const block of this.#objects.get(key)?.values() ?? []) this.#forget(block.span)
-    this.#objects.delete(key)
+    for (const block of this.#objects.get(key)?.blocks.values() ?? []) this.#forget(block.span)
   }
 
-  #find(key: string, chunk: Chunk): Block | undefined {
-    const block = this.#objects.get(key)?.get(chunk.position)
-    return block?.chunk.lengthBytes === chunk.lengthBytes && block.chunk.crc32c === chunk.crc32c ? block : undefined
+  #object(key: string): CachedObject {
+    let object = this.#objects.get(key)
+    if (object === undefined) {
+      object = { blocks: new Map(), readers: new Readers() }
+      this.#objects.set(key, object)
+    }
+    return object
   }
 
-  /** Begins to fetch `chunks[index]` and what its reader is likely to want next. */
-  #fetch(key: string, chunks: readonly Chunk[], index: number, previous: Span | null): Block {
-    const grown = previous === null ? budgetBytesMin : previous.plan.budgetBytes * 2
-    const budgetBytes = Math.min(grown, this.#budgetBytesMax)
-    const plan = planSpan(chunks, index, budgetBytes, (chunk) => this.#find(key, chunk) !== undefined)
+  /** Begins to fetch `chunks[index]` and as much after it as `spanBytes` allow. */
+  #fetch(key: string, object: CachedObject, chunks: readonly Chunk[], index: number, spanBytes: number): Block {
+    const allowedBytes = Math.min(spanBytes, this.#spanBytesMax)
+    const { range, chunks: covered } = planSpan(
+      chunks,
+      index,
+      allowedBytes,
+      (chunk) => find(object, chunk) !== undefined,
+    )
     const abort = new AbortController()
-    const get = this.#store.get(key, plan.range, { signal: abort.signal })
+    const arrival = this.#store.get(key, range, { signal: abort.signal }).then(
+      (bytes) => this.#arrived(span, bytes),
+      (error: unknown) => {
+        this.#forget(span)
+        throw error
+      },
+    )
+    // Whoever waits hears of a failure; a span read ahead may have nobody waiting, and its next reader asks the store again.
+    arrival.catch(() => undefined)
     const span: Span = {
       key,
-      plan,
+      range,
+      chunks: covered,
       bytes: null,
-      arrival: get.then(
-        (bytes) => {
-          span.bytes = bytes
-          this.#evict()
-        },
-        (error: unknown) => {
-          this.#forget(span)
-          throw error
-        },
-      ),
+      arrival,
       abort,
       waiting: 0,
-      unreadCount: plan.chunks.length,
+      unreadCount: covered.length,
     }
-    // Whoever waits hears of a failure; a span read ahead may have nobody waiting, and its next reader asks the store again.
-    span.arrival.catch(() => undefined)
-    this.#add(span)
-    return this.#find(key, chunks[index]!)!
-  }
-
-  #add(span: Span): void {
-    let blocks = this.#objects.get(span.key)
-    if (blocks === undefined) {
-      blocks = new Map()
-      this.#objects.set(span.key, blocks)
-    }
-    for (const chunk of span.plan.chunks) blocks.set(chunk.position, { span, chunk, wasRead: false })
+    const [first] = covered.map((chunk) => {
+      const block: Block = { span, chunk, wasRead: false }
+      object.blocks.set(chunk.position, block)
+      return block
+    })
     this.#spans.add(span)
-    this.#sizeBytes += span.plan.range.length
-    this.#unreadBytes += span.plan.range.length
+    this.#sizeBytes += range.length
+    this.#unreadBytes += range.length
     this.#evict()
+    return first!
   }
 
-  #readAhead(key: string, chunks: readonly Chunk[], span: Span): void {
-    const { next } = span.plan
-    if (next === null) return
-    const chunk = chunks[next.index]
-    if (chunk?.position !== next.position || this.#find(key, chunk) !== undefined) return
+  /** Fetches what comes after `span`, unless it is here or coming, and says whether it did. */
+  #readAhead(
+    key: string,
+    object: CachedObject,
+    chunks: readonly Chunk[],
+    index: number,
+    span: Span,
+    spanBytes: number,
+  ): boolean {
+    const next = chunkAfter(chunks, index, span.range.offset + span.range.length)
+    const chunk = chunks[next]
+    if (chunk === undefined || find(object, chunk) !== undefined) return false
     // Unread spans must not crowd out what is being read.
-    if (this.#unreadBytes > this.#capacityBytes / 2) return
-    this.#fetch(key, chunks, next.index, span)
+    if (this.#unreadBytes > this.#capacityBytes / 2) return false
+    this.#fetch(key, object, chunks, next, spanBytes)
+    return true
+  }
+
+  #arrived(span: Span, bytes: Uint8Array): void {
+    span.bytes = bytes
+    this.#evict()
   }
 
   async #wait(block: Block, signal: AbortSignal | undefined): Promise<Uint8Array> {
@@ -167,7 +193,6 @@ class SpanCache implements BlockCache {
   }
 
   #handOut(block: Block, bytes: Uint8Array): Uint8Array {
-    const { span } = block
     if (block.wasRead) return blockBytes(block, bytes)
     try {
       const view = blockBytes(block, bytes)
@@ -175,19 +200,23 @@ class SpanCache implements BlockCache {
       return view
     } catch (error) {
       // It may have been altered on its way only: the next read fetches it again.
-      this.#forget(span)
+      this.#forget(block.span)
       throw error
     }
   }
 
   #markRead(block: Block): void {
     const { span } = block
-    if (span.unreadCount === span.plan.chunks.length && this.#spans.has(span))
-      this.#unreadBytes -= span.plan.range.length
+    if (isUnread(span) && this.#spans.has(span)) this.#unreadBytes -= span.range.length
     block.wasRead = true
     span.unreadCount--
     if (span.unreadCount > 0) return
-    this.#budgetBytesMax = Math.min(this.#budgetBytesLimit, this.#budgetBytesMax + budgetBytesMin)
+    this.#spanBytesMax = Math.min(this.#spanBytesLimit, this.#spanBytesMax + spanBytesMin)
+  }
+
+  #touch(span: Span): void {
+    this.#spans.delete(span)
+    this.#spans.add(span)
   }
 
   /** Makes room. Spans on their way stay: somebody waits for them, or soon will. */
@@ -195,8 +224,8 @@ class SpanCache implements BlockCache {
     for (const span of this.#spans) {
       if (this.#sizeBytes <= this.#capacityBytes) return
       if (span.bytes === null) continue
-      if (span.unreadCount > 0 && span.plan.budgetBytes > budgetBytesMin) {
-        this.#budgetBytesMax = Math.max(Math.min(budgetBytesMin, this.#budgetBytesLimit), this.#budgetBytesMax / 2)
+      if (span.unreadCount > 0 && span.range.length > spanBytesMin) {
+        this.#spanBytesMax = Math.max(Math.min(spanBytesMin, this.#spanBytesLimit), this.#spanBytesMax / 2)
       }
       this.#forget(span)
     }
@@ -204,10 +233,22 @@ class SpanCache implements BlockCache {
 
   #forget(span: Span): void {
     if (!this.#spans.delete(span)) return
-    this.#sizeBytes -= span.plan.range.length
-    if (span.unreadCount === span.plan.chunks.length) this.#unreadBytes -= span.plan.range.length
-    const blocks = this.#objects.get(span.key)
-    for (const { position } of span.plan.chunks) if (blocks?.get(position)?.span === span) blocks.delete(position)
-    if (blocks?.size === 0) this.#objects.delete(span.key)
+    this.#sizeBytes -= span.range.length
+    if (isUnread(span)) this.#unreadBytes -= span.range.length
+    const object = this.#objects.get(span.key)
+    if (object === undefined) return
+    for (const { position } of span.chunks) {
+      if (object.blocks.get(position)?.span === span) object.blocks.delete(position)
+    }
+    if (object.blocks.size === 0) this.#objects.delete(span.key)
   }
+}
+
+function find(object: CachedObject, chunk: Chunk): Block | undefined {
+  const block = object.blocks.get(chunk.position)
+  return block?.chunk.lengthBytes === chunk.lengthBytes && block.chunk.crc32c === chunk.crc32c ? block : undefined
+}
+
+function isUnread(span: Span): boolean {
+  return span.unreadCount === span.chunks.length
 }

@@ -18,12 +18,10 @@ import { type Folders, syncFolder } from './folders.ts'
 import { listObjects } from './list-objects.ts'
 import { readObject } from './read-object.ts'
 import { temporaryName } from './temporary-name.ts'
+import { syncEveryBytes, writeBody } from './write-body.ts'
 import { writeFully } from './write-fully.ts'
 
 const openDescriptor = promisify(openWithCallback)
-
-/** A long write is synced in steps of this, so that another file's sync does not wait for all of it. */
-const syncEveryBytes = 8 * 1024 * 1024
 
 export class FileStore implements ObjectStore, SegmentStore {
   readonly #root: string
@@ -164,20 +162,6 @@ export class FileStore implements ObjectStore, SegmentStore {
       if (dirname(fromPath) !== dirname(path)) await syncFolder(dirname(fromPath))
       return true
     })
-  }
-}
-
-async function writeBody(file: FileHandle, body: ObjectBody, signal: AbortSignal | undefined): Promise<void> {
-  if (!(Symbol.asyncIterator in body)) return writeFully(file.fd, 0, body)
-  let position = 0
-  let synced = 0
-  for await (const part of body) {
-    signal?.throwIfAborted()
-    await writeFully(file.fd, position, [part])
-    position += part.length
-    if (position - synced < syncEveryBytes) continue
-    await file.datasync()
-    synced = position
   }
 }
 
