@@ -1,0 +1,8 @@
+#!/bin/sh
+# Installs, builds, lints, and runs every test that needs nothing but Node.
+set -eu
+cd "$(dirname "$0")/.."
+sh scripts/setup.sh
+PATH="$PWD/node_modules/.bin:$PATH"
+biome check .
+vitest run "$@"
