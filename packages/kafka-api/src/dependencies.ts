@@ -1,0 +1,50 @@
+import type { Streams } from '@pico/streams'
+import type { Clock } from './clock.ts'
+import type { Operation } from './operational-errors.ts'
+
+/** A node as clients are told to reach it. */
+export interface Broker {
+  readonly nodeId: number
+  readonly host: string
+  readonly port: number
+  readonly rack: string | null
+}
+
+/** Who is there. */
+export interface Cluster {
+  /** Every live node, this one among them. Never empty: a client that is told of no broker gives up for good. */
+  brokers(): readonly Broker[]
+}
+
+export interface KafkaApiSettings {
+  /** Metadata for an unknown topic creates it, where the client allows it. */
+  readonly autoCreateTopics: boolean
+  /** Partitions of a topic whose creator does not say. */
+  readonly defaultPartitions: number
+  /**
+   * `any`: every replication factor of at least 1 is accepted, and reported as 1, since durability is the object store's;
+   * `strict`: only 1 (or the default, -1), as a one-broker Kafka would.
+   */
+  readonly replicationFactor: 'any' | 'strict'
+  /** Largest sum of record bytes in one Fetch answer, whatever the client asks for (Kafka's fetch.max.bytes). */
+  readonly fetchBytesMax: number
+}
+
+export const defaultKafkaApiSettings: KafkaApiSettings = {
+  autoCreateTopics: true,
+  defaultPartitions: 1,
+  replicationFactor: 'any',
+  fetchBytesMax: 55 * 1024 * 1024,
+}
+
+/** What handlers work with. */
+export interface Dependencies {
+  readonly streams: Streams
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly settings: KafkaApiSettings
+  /** Ends every wait of a long poll, now and later: the server is going down. */
+  readonly draining: AbortSignal
+  /** The Kafka error code for a failure that was thrown, and a log line for it. */
+  explain(error: unknown, operation: Operation): number
+}

@@ -1,0 +1,144 @@
+import { type FetchRequest, fetch, kafkaErrors, type ResponseInput } from '@pico/kafka-codec'
+import { BatchView } from '@pico/record-batch'
+import type { Partition, PartitionMiss } from '@pico/streams'
+import type { Dependencies } from '../dependencies.ts'
+import { PartitionFetch, readPartitions } from '../fetch-reading.ts'
+import { type Handler, handler } from '../handler.ts'
+import { nearestSafeInteger } from '../int64.ts'
+import { leaderEpochError, missErrorCode, topicRef } from '../partition-access.ts'
+
+/*
+ * Fetch 4-17 (kafka-compat 2.4): stored batches as they are, in views that are never copied. Long polls wait for events.
+ *
+ * Sessions (KIP-227) are not kept: every answer has session id 0, as a Kafka whose session cache is full answers, and every client
+ * then sends full requests; one that names a session is told FETCH_SESSION_ID_NOT_FOUND.
+ * Only whole batches are given. The high watermark is the log's end and the last stable offset: there are no transactions, and nothing
+ * is readable before it is durable. Fetches of followers are refused: a partition has one replica.
+ * v9: leader epoch fencing. v10: zstd (to older clients UNSUPPORTED_COMPRESSION_TYPE). v13: topics by id. Left out: 0-3, which need
+ * down-conversion; rack awareness (v11); the leader hints of v16; v18, which only followers use.
+ */
+
+const firstWithZstd = 10
+const firstWithTopicIds = 13
+
+type Response = ResponseInput<typeof fetch>
+type RequestedPartition = FetchRequest['topics'][number]['partitions'][number]
+
+/** A requested partition: being read, or refused with an error code. */
+type Target = PartitionFetch | number
+
+export function fetchHandler({ streams, clock, settings, draining, explain }: Dependencies): Handler {
+  return handler({
+    api: fetch,
+    versions: [4, 17],
+    largeAnswer: true,
+    async handle(request, { apiVersion, client }) {
+      const inSession = request.sessionEpoch > 0 // 0 and -1 ask for everything, session or not
+      if (inSession) return { ...empty, errorCode: kafkaErrors.fetchSessionIdNotFound.code }
+      const targets = await Promise.all(targetsOf(request, apiVersion))
+      const fetches = targets.filter((target) => typeof target !== 'number')
+      const anyRefused = fetches.length < targets.length
+      const limits = {
+        minBytes: request.minBytes,
+        maxBytes: Math.min(request.maxBytes, settings.fetchBytesMax),
+        maxWaitMs: anyRefused ? 0 : request.maxWaitMs,
+      }
+      await readPartitions(fetches, limits, clock, { gone: client.gone, draining }, (error) => explain(error, 'read'))
+      return respond(request, targets, apiVersion)
+    },
+    fail: (_, errorCode) => ({ ...empty, errorCode }),
+  })
+
+  function targetsOf(request: FetchRequest, apiVersion: number): (Target | Promise<Target>)[] {
+    const replicaId = apiVersion >= 15 ? request.replicaState.replicaId : request.replicaId
+    return request.topics.flatMap((topic) =>
+      topic.partitions.map((wanted) => {
+        if (replicaId >= 0) return kafkaErrors.notLeaderOrFollower.code
+        return targetOf(wanted, () =>
+          streams.partition(topicRef({ name: topic.topic, topicId: topic.topicId }, apiVersion), wanted.partition),
+        )
+      }),
+    )
+  }
+
+  function targetOf(
+    wanted: RequestedPartition,
+    find: () => ReturnType<Dependencies['streams']['partition']>,
+  ): Target | Promise<Target> {
+    const failed = (error: unknown) => explain(error, 'read')
+    try {
+      const found = find()
+      if (!(found instanceof Promise)) return begin(wanted, found)
+      return found.then((partition) => begin(wanted, partition)).catch(failed)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+}
+
+const empty = { throttleTimeMs: 0, sessionId: 0, responses: [] } as const
+
+function begin(wanted: RequestedPartition, partition: Partition | PartitionMiss): Target {
+  if (typeof partition === 'string') return missErrorCode[partition]
+  const epochError = leaderEpochError(wanted.currentLeaderEpoch, partition)
+  if (epochError !== 0) return epochError
+  const offset = nearestSafeInteger(wanted.fetchOffset)
+  if (offset < partition.startOffset || offset > partition.highWatermark) return kafkaErrors.offsetOutOfRange.code
+  return new PartitionFetch(partition, offset, Math.max(0, wanted.partitionMaxBytes))
+}
+
+function respond(request: FetchRequest, targets: readonly Target[], apiVersion: number): Response {
+  const inOrder = targets[Symbol.iterator]()
+  const responses = request.topics.map(({ topic, topicId, partitions }) => ({
+    topic,
+    topicId,
+    partitions: partitions.map(({ partition }) => ({
+      partitionIndex: partition,
+      ...outcome(inOrder.next().value!, apiVersion),
+      abortedTransactions: request.isolationLevel === 0 ? null : [],
+    })),
+  }))
+  return { throttleTimeMs: 0, errorCode: 0, sessionId: 0, responses }
+}
+
+function outcome(target: Target, apiVersion: number) {
+  if (typeof target === 'number') return refused(target)
+  const { partition, buffers, errorCode } = target
+  if (errorCode !== 0) return refused(inTermsOf(apiVersion, errorCode))
+  const records = joined(buffers)
+  if (apiVersion < firstWithZstd && holdsZstd(records)) return refused(kafkaErrors.unsupportedCompressionType.code)
+  const highWatermark = BigInt(partition.highWatermark)
+  return {
+    errorCode,
+    highWatermark,
+    lastStableOffset: highWatermark,
+    logStartOffset: BigInt(partition.startOffset),
+    records,
+  }
+}
+
+function refused(errorCode: number) {
+  return { errorCode, highWatermark: -1n, lastStableOffset: -1n, logStartOffset: -1n, records: noRecords }
+}
+
+const noRecords = new Uint8Array(0)
+
+/** One view where the batches lie side by side, as they nearly always do. */
+function joined(buffers: readonly Uint8Array[]): Uint8Array {
+  return buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers)
+}
+
+function holdsZstd(records: Uint8Array): boolean {
+  for (let at = 0; at < records.length; ) {
+    const batch = new BatchView(records, at)
+    if (batch.codec === 'zstd') return true
+    at += batch.byteLength
+  }
+  return false
+}
+
+/** A topic that was deleted during the wait is gone by the name or the id it was asked for. */
+function inTermsOf(apiVersion: number, errorCode: number): number {
+  const isGone = errorCode === kafkaErrors.unknownTopicOrPartition.code
+  return isGone && apiVersion >= firstWithTopicIds ? kafkaErrors.unknownTopicId.code : errorCode
+}

@@ -1,0 +1,117 @@
+import { kafkaErrors, type ListOffsetsRequest, listOffsets } from '@pico/kafka-codec'
+import type { Partition, TimestampHit } from '@pico/streams'
+import type { Dependencies } from '../dependencies.ts'
+import { type Handler, handler } from '../handler.ts'
+import { nearestSafeInteger } from '../int64.ts'
+import { leaderEpochError, missErrorCode } from '../partition-access.ts'
+
+/*
+ * ListOffsets 0-11 (kafka-compat 2.5): latest is the high watermark (also for read_committed: there are no transactions), earliest the
+ * trim watermark; a time gives the first record, in offset order, that is not older, with its own time, or -1.
+ * v0 has offsets in a list. v4: leader epochs. v7: the record with the largest timestamp. v8: earliest local, which is earliest: nothing
+ * is tiered. v9 latest tiered and v11 earliest pending upload: none, -1. v10's timeout has nothing to bound.
+ * Left out: v0's search by segment; a time there gives the offset that later versions give.
+ */
+
+type RequestedPartition = ListOffsetsRequest['topics'][number]['partitions'][number]
+
+interface Found {
+  readonly offset: number
+  readonly timestampMs: number
+  readonly leaderEpoch: number
+}
+
+const none: Found = { offset: -1, timestampMs: -1, leaderEpoch: -1 }
+
+/** Times below zero are questions of their own, each from some version on. */
+interface SpecialTimestamp {
+  readonly sinceVersion: number
+  find(partition: Partition): Found | Promise<TimestampHit | null>
+}
+
+const specialTimestamps: Readonly<Record<number, SpecialTimestamp>> = {
+  [-1]: {
+    sinceVersion: 0,
+    find: ({ highWatermark, leaderEpoch }) => ({ offset: highWatermark, timestampMs: -1, leaderEpoch }),
+  },
+  [-2]: { sinceVersion: 0, find: earliest },
+  [-3]: { sinceVersion: 7, find: (partition) => partition.offsetOfMaxTimestamp() },
+  [-4]: { sinceVersion: 8, find: earliest },
+  [-5]: { sinceVersion: 9, find: () => none },
+  [-6]: { sinceVersion: 11, find: () => none },
+}
+
+export function listOffsetsHandler({ streams, explain }: Dependencies): Handler {
+  return handler({
+    api: listOffsets,
+    versions: [0, 11],
+    async handle(request, { apiVersion }) {
+      const topics = request.topics.map(async ({ name, partitions }) => {
+        const repeated = new Set(repeatedIndexes(request, name))
+        const answers = partitions.map((wanted) =>
+          repeated.has(wanted.partitionIndex)
+            ? refused(wanted.partitionIndex, kafkaErrors.invalidRequest.code)
+            : lookUp(name, wanted, apiVersion),
+        )
+        return { name, partitions: await Promise.all(answers) }
+      })
+      return { throttleTimeMs: 0, topics: await Promise.all(topics) }
+    },
+    fail: (request, errorCode) => ({
+      throttleTimeMs: 0,
+      topics: request.topics.map(({ name, partitions }) => ({
+        name,
+        partitions: partitions.map(({ partitionIndex }) => refused(partitionIndex, errorCode)),
+      })),
+    }),
+  })
+
+  async function lookUp(name: string, wanted: RequestedPartition, apiVersion: number) {
+    const { partitionIndex } = wanted
+    try {
+      const partition = await streams.partition({ name }, partitionIndex)
+      if (typeof partition === 'string') return refused(partitionIndex, missErrorCode[partition])
+      const epochError = leaderEpochError(wanted.currentLeaderEpoch, partition)
+      if (epochError !== 0) return refused(partitionIndex, epochError)
+      const search = searchFor(nearestSafeInteger(wanted.timestamp), apiVersion)
+      if (search === undefined) return refused(partitionIndex, kafkaErrors.unsupportedVersion.code)
+      const found = (await search(partition)) ?? none
+      return apiVersion === 0 ? oldStyle(wanted, found) : answer(partitionIndex, found)
+    } catch (error) {
+      return refused(partitionIndex, explain(error, 'read'))
+    }
+  }
+}
+
+function searchFor(timestampMs: number, apiVersion: number): SpecialTimestamp['find'] | undefined {
+  if (timestampMs >= 0) return (partition) => partition.offsetForTimestamp(timestampMs)
+  const special = specialTimestamps[timestampMs]
+  return special !== undefined && apiVersion >= special.sinceVersion ? special.find : undefined
+}
+
+async function earliest(partition: Partition): Promise<Found> {
+  return { offset: partition.startOffset, timestampMs: -1, leaderEpoch: -1 }
+}
+
+function answer(partitionIndex: number, { offset, timestampMs, leaderEpoch }: Found) {
+  const found = { offset: BigInt(offset), timestamp: BigInt(timestampMs), leaderEpoch }
+  return { partitionIndex, errorCode: 0, oldStyleOffsets: [], ...found }
+}
+
+/** Version 0 lists offsets before the time, newest first; we know one. */
+function oldStyle({ partitionIndex, maxNumOffsets }: RequestedPartition, { offset }: Found) {
+  const known = offset >= 0 && maxNumOffsets > 0
+  return { partitionIndex, errorCode: 0, oldStyleOffsets: known ? [BigInt(offset)] : [] }
+}
+
+function refused(partitionIndex: number, errorCode: number) {
+  return { partitionIndex, errorCode, oldStyleOffsets: [] }
+}
+
+/** A partition asked for twice is answered INVALID_REQUEST, each time. */
+function repeatedIndexes({ topics }: ListOffsetsRequest, name: string): number[] {
+  const all = topics.flatMap((topic) =>
+    topic.name === name ? topic.partitions.map(({ partitionIndex }) => partitionIndex) : [],
+  )
+  return all.filter((index, at) => all.indexOf(index) !== at)
+}

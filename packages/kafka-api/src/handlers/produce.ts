@@ -1,0 +1,189 @@
+import { kafkaErrors, type ProduceRequest, produce, type ResponseInput } from '@pico/kafka-codec'
+import type { Partition, PartitionMiss } from '@pico/streams'
+import type { Dependencies } from '../dependencies.ts'
+import { type Handler, handler, Ordered, Unanswered } from '../handler.ts'
+import { missErrorCode, topicRef } from '../partition-access.ts'
+
+/*
+ * Produce 0-13 (kafka-compat 2.2): each partition is judged alone, in request order; the batch goes to the partition's gate, which
+ * validates it, checks the producer and assigns offsets before the next one is looked at, so that appends happen in order of arrival.
+ * acks 1 and all are the same (durable before answered); acks=0 too, without an answer: a failure closes the connection.
+ *
+ * v0-2: old message sets, converted to one v2 batch (librdkafka asks for v0 to learn which codecs there are). v8: record errors and a
+ * message. v13: topics by id (KIP-516).
+ * timeout.ms bounds acks=all only, as in Kafka: REQUEST_TIMED_OUT says that the records may still become durable.
+ * Left out: transactions (a transactional id is refused, and transactional or control batches by the gate); the leader hints of v10.
+ */
+
+const firstWithZstd = 7
+const firstWithBatches = 3
+
+type Response = ResponseInput<typeof produce>
+
+type PartitionAnswer = {
+  index: number
+  errorCode: number
+  baseOffset: bigint
+  logAppendTimeMs: bigint
+  logStartOffset: bigint
+  recordErrors: { batchIndex: number; batchIndexErrorMessage: string | null }[]
+  errorMessage: string | null
+}
+
+/** One partition of a request, and what becomes of it. */
+interface Append {
+  readonly topic: ProduceRequest['topicData'][number]
+  readonly records: Uint8Array
+  readonly answer: PartitionAnswer
+  /** Resolves, never rejects, when the records are durable or have failed; `answer` is final then. Null when nothing was appended. */
+  settled: Promise<void> | null
+}
+
+export function produceHandler({ streams, clock, explain }: Dependencies): Handler {
+  return handler({
+    api: produce,
+    versions: [0, 13],
+    appends: true,
+    handle(request, { apiVersion }) {
+      const appends = appendsOf(request)
+      const refusal = refuseWhole(request)
+      if (refusal !== 0) for (const { answer } of appends) answer.errorCode = refusal
+      const started = refusal === 0 ? appendAll(appends, apiVersion) : null
+      const finished = started === null ? settle(appends, request) : started.then(() => settle(appends, request))
+      if (request.acks === 0) return new Ordered<Response>(started, new Unanswered(outcome(finished, appends)))
+      const response = () => respond(request, appends)
+      return new Ordered<Response>(started, finished === null ? response() : finished.then(response))
+    },
+    fail(request, errorCode) {
+      const appends = appendsOf(request)
+      for (const { answer } of appends) answer.errorCode = errorCode
+      return respond(request, appends)
+    },
+  })
+
+  /** Appends in request order. Null when all has been handed over; otherwise a partition had to be opened on the way. */
+  function appendAll(appends: readonly Append[], apiVersion: number): Promise<void> | null {
+    for (const [at, append] of appends.entries()) {
+      try {
+        const found = streams.partition(topicRef(append.topic, apiVersion), append.answer.index)
+        if (found instanceof Promise) return appendOnceOpen(appends.slice(at), found, apiVersion)
+        appendOne(append, found, apiVersion)
+      } catch (error) {
+        failed(append, error)
+      }
+    }
+    return null
+  }
+
+  async function appendOnceOpen(
+    [first, ...rest]: readonly Append[],
+    opening: Promise<Partition | PartitionMiss>,
+    apiVersion: number,
+  ): Promise<void> {
+    if (first === undefined) return
+    try {
+      appendOne(first, await opening, apiVersion)
+    } catch (error) {
+      failed(first, error)
+    }
+    await appendAll(rest, apiVersion)
+  }
+
+  function appendOne(append: Append, partition: Partition | PartitionMiss, apiVersion: number): void {
+    const { answer, records } = append
+    if (typeof partition === 'string') {
+      answer.errorCode = missErrorCode[partition]
+      return
+    }
+    const { accepted, refused } =
+      apiVersion < firstWithBatches
+        ? partition.appendMessageSet(records)
+        : partition.append(records, { zstdAllowed: apiVersion >= firstWithZstd })
+    if (refused !== undefined) {
+      answer.errorCode = refused.errorCode
+      answer.errorMessage = refused.message
+      answer.recordErrors = refused.recordErrors.map(({ batchIndex, message }) => ({
+        batchIndex,
+        batchIndexErrorMessage: message,
+      }))
+      return
+    }
+    const succeeded = () => {
+      answer.errorCode = 0
+      answer.baseOffset = BigInt(accepted.baseOffset)
+      answer.logAppendTimeMs = BigInt(accepted.logAppendTimeMs)
+      answer.logStartOffset = BigInt(partition.startOffset)
+    }
+    append.settled = accepted.committed.then(succeeded, (error: unknown) => failed(append, error))
+  }
+
+  function failed(append: Append, error: unknown): void {
+    append.answer.errorCode = explain(error, 'append')
+  }
+
+  /** When every partition's fate is known, or time is up. Null when it is known already. */
+  function settle(appends: readonly Append[], request: ProduceRequest): Promise<void> | null {
+    const waiting = appends.flatMap(({ settled }) => (settled === null ? [] : [settled]))
+    if (waiting.length === 0) return null
+    const all = Promise.all(waiting).then(() => undefined)
+    return request.acks === -1 ? orTimeout(all, request.timeoutMs) : all
+  }
+
+  function orTimeout(all: Promise<void>, timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(Math.max(0, timeoutMs), resolve)
+      void all.then(() => {
+        cancel()
+        resolve()
+      })
+    })
+  }
+}
+
+function appendsOf(request: ProduceRequest): Append[] {
+  return request.topicData.flatMap((topic) =>
+    topic.partitionData.map(({ index, records }) => ({
+      topic,
+      records: records ?? noRecords,
+      answer: {
+        index,
+        // What an append that is still under way says when time is up.
+        errorCode: kafkaErrors.requestTimedOut.code,
+        baseOffset: -1n,
+        logAppendTimeMs: -1n,
+        logStartOffset: -1n,
+        recordErrors: [],
+        errorMessage: null,
+      },
+      settled: null,
+    })),
+  )
+}
+
+const noRecords = new Uint8Array(0)
+
+/** The error code that every partition gets, or 0. */
+function refuseWhole({ acks, transactionalId }: ProduceRequest): number {
+  if (transactionalId !== null) return kafkaErrors.transactionalIdAuthorizationFailed.code
+  return acks === 0 || acks === 1 || acks === -1 ? 0 : kafkaErrors.invalidRequiredAcks.code
+}
+
+/** Answers are copied: a partition that settles after the time was up must not change what is being sent. */
+function respond(request: ProduceRequest, appends: readonly Append[]): Response {
+  const answers = appends[Symbol.iterator]()
+  const responses = request.topicData.map(({ name, topicId, partitionData }) => ({
+    name,
+    topicId,
+    partitionResponses: partitionData.map(() => ({ ...answers.next().value!.answer })),
+  }))
+  return { responses, throttleTimeMs: 0 }
+}
+
+/** For acks=0: why the connection must be closed, so that the client looks for the leader again; null when all went well. */
+async function outcome(finished: Promise<unknown> | null, appends: readonly Append[]): Promise<string | null> {
+  await finished
+  const bad = appends.find(({ answer }) => answer.errorCode !== 0)
+  if (bad === undefined) return null
+  const { index, errorCode, errorMessage } = bad.answer
+  return `Produce with acks=0 failed for ${bad.topic.name || bad.topic.topicId}-${index}: error ${errorCode}${errorMessage === null ? '' : ` (${errorMessage})`}`
+}

@@ -1,0 +1,167 @@
+import { ByteReader } from '@pico/binary'
+import {
+  apiVersions,
+  CodecError,
+  encodeResponse,
+  kafkaErrors,
+  type RequestHeader,
+  readRequestHeader,
+} from '@pico/kafka-codec'
+import type { Streams } from '@pico/streams'
+import type { Clock } from './clock.ts'
+import type { Cluster, Dependencies, KafkaApiSettings } from './dependencies.ts'
+import {
+  type AnswerFrame,
+  type Handler,
+  type KafkaClient,
+  Ordered,
+  type RequestContext,
+  type Started,
+  Unanswered,
+} from './handler.ts'
+import { apiVersionsHandler, unsupportedApiVersions } from './handlers/api-versions.ts'
+import { createTopicsHandler } from './handlers/create-topics.ts'
+import { deleteTopicsHandler } from './handlers/delete-topics.ts'
+import { fetchHandler } from './handlers/fetch.ts'
+import { initProducerIdHandler } from './handlers/init-producer-id.ts'
+import { listOffsetsHandler } from './handlers/list-offsets.ts'
+import { metadataHandler } from './handlers/metadata.ts'
+import { offsetForLeaderEpochHandler } from './handlers/offset-for-leader-epoch.ts'
+import { produceHandler } from './handlers/produce.ts'
+import type { Logger } from './observer.ts'
+import { type Operation, retriableErrorCode } from './operational-errors.ts'
+
+export interface KafkaApiComponents {
+  readonly streams: Streams
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Why a request cannot be taken: there is no way to answer it, so its connection must end (kafka-compat 2.1). */
+export interface Refused {
+  readonly refused: string
+}
+
+/** A request whose header was read and whose API and version are served. */
+export interface AcceptedRequest {
+  readonly refused?: never
+  readonly handler: Handler
+  readonly context: RequestContext
+  /** Decodes the body and starts the request. */
+  start(): (Started & { readonly refused?: never }) | Refused
+}
+
+export interface KafkaApi {
+  /** What is served: the truth that ApiVersions tells and COMPATIBILITY.md documents. */
+  readonly served: readonly Pick<Handler, 'key' | 'name' | 'versions'>[]
+  /** Reads the header of a request (a frame without its length prefix). */
+  accept(frame: Uint8Array, client: KafkaClient): AcceptedRequest | Refused
+  /**
+   * One request from beginning to end, for use without a socket: the answer's bytes with their length prefix, null when the
+   * request gets none. @throws KafkaRequestRefusedError where a connection would be closed.
+   */
+  handle(frame: Uint8Array, client: KafkaClient): Promise<Uint8Array | null>
+  /** See Streams: while there is no room, requests that bring records are not started. */
+  hasRoom(): boolean
+  whenRoom(): Promise<void>
+  /** Answers waiting Fetch requests at once, now and from now on. */
+  drain(): void
+}
+
+export class KafkaRequestRefusedError extends Error {
+  readonly code = 'PICO_KAFKA_REQUEST_REFUSED'
+  override readonly name = 'KafkaRequestRefusedError'
+}
+
+export function createKafkaApi(components: KafkaApiComponents, settings: KafkaApiSettings): KafkaApi {
+  const { streams, cluster, clock, log } = components
+  const drainer = new AbortController()
+  const dependencies: Dependencies = { streams, cluster, clock, settings, draining: drainer.signal, explain }
+  const handlers: readonly Handler[] = [
+    produceHandler(dependencies),
+    fetchHandler(dependencies),
+    listOffsetsHandler(dependencies),
+    metadataHandler(dependencies),
+    apiVersionsHandler(() => handlers),
+    createTopicsHandler(dependencies),
+    deleteTopicsHandler(dependencies),
+    initProducerIdHandler(dependencies),
+    offsetForLeaderEpochHandler(dependencies),
+  ]
+  return {
+    ...kafkaApiOf(handlers, explain),
+    hasRoom: () => streams.hasRoom(),
+    whenRoom: () => streams.whenRoom(),
+    drain: () => drainer.abort(),
+  }
+
+  function explain(error: unknown, operation: Operation): number {
+    const errorCode = retriableErrorCode(error, operation)
+    if (errorCode === undefined) log.error({ err: error }, 'a Kafka request failed because of a bug')
+    else log.debug({ err: error, errorCode }, 'a Kafka request failed and may be tried again')
+    return errorCode ?? kafkaErrors.unknownServerError.code
+  }
+}
+
+/** Finds the handler of a request among those. */
+export function kafkaApiOf(
+  handlers: readonly Handler[],
+  explain: (error: unknown, operation: Operation) => number,
+): Pick<KafkaApi, 'served' | 'accept' | 'handle'> {
+  const byKey = new Map(handlers.map((handler) => [handler.key, handler]))
+  const explainWhole = (error: unknown) => explain(error, 'manage')
+
+  function accept(frame: Uint8Array, client: KafkaClient): AcceptedRequest | Refused {
+    const body = new ByteReader(frame)
+    let header: RequestHeader
+    try {
+      header = readRequestHeader(body)
+    } catch (error) {
+      return refusalOf(error)
+    }
+    const { apiKey, apiVersion, correlationId, clientId } = header
+    const handler = byKey.get(apiKey)
+    if (handler === undefined) return { refused: `API key ${apiKey} is not served` }
+    const context: RequestContext = { apiVersion, correlationId, clientId, client }
+    const [first, last] = handler.versions
+    if (apiVersion < first || apiVersion > last) {
+      if (apiKey === apiVersions.key) return { handler, context, start: () => answerUnsupported(correlationId) }
+      return { refused: `${handler.name} version ${apiVersion} is not served` }
+    }
+    const start = () => {
+      try {
+        return handler.start(body, context, explainWhole)
+      } catch (error) {
+        return refusalOf(error)
+      }
+    }
+    return { handler, context, start }
+  }
+
+  function answerUnsupported(correlationId: number): Started {
+    return new Ordered<AnswerFrame>(
+      null,
+      encodeResponse(apiVersions, 0, { correlationId }, unsupportedApiVersions(handlers)),
+    )
+  }
+
+  async function handle(frame: Uint8Array, client: KafkaClient): Promise<Uint8Array | null> {
+    const request = accept(frame, client)
+    if (request.refused !== undefined) throw new KafkaRequestRefusedError(request.refused)
+    const started = request.start()
+    if (started.refused !== undefined) throw new KafkaRequestRefusedError(started.refused)
+    if (!(started.response instanceof Unanswered)) return Buffer.concat(await started.response)
+    const failure = await started.response.outcome
+    if (failure !== null) throw new KafkaRequestRefusedError(failure)
+    return null
+  }
+
+  return { served: handlers, accept, handle }
+}
+
+/** Only what the peer sent can be refused; anything else is a bug and must not look like garbage. */
+function refusalOf(error: unknown): Refused {
+  if (error instanceof CodecError) return { refused: error.message }
+  throw error
+}
