@@ -26,7 +26,11 @@ export interface StoreCallOptions {
  * Nothing beyond plain PUT, ranged GET, LIST and DELETE is asked of a store: fencing is the database's job.
  */
 export interface ObjectStore {
-  /** Resolves when the object is durable under its key: whole or not at all. Putting a key again replaces it. */
+  /**
+   * Resolves when the object is durable under its key: whole or not at all. Putting a key again replaces it.
+   * When the body throws, nothing is put and the promise rejects with that error.
+   * @throws StoreFailedError
+   */
   put(key: string, body: ObjectBody, options?: StoreCallOptions): Promise<void>
   /**
    * The object's bytes, or exactly those of the range.

@@ -194,9 +194,10 @@ async function failingAs<T>(operation: string, key: string, action: () => Promis
   }
 }
 
-function asStoreError(operation: string, key: string, error: unknown): Error {
-  if (error instanceof StorageError) return error
+/** What the system refused, as an error of the store; what a body threw, or another part of the store, as it is. */
+function asStoreError(operation: string, key: string, error: unknown): unknown {
   const code = systemCode(error)
+  if (code === undefined || error instanceof StorageError) return error
   if (code === 'EISDIR' || code === 'ENOTDIR') {
     return new InvalidKeyError(key, 'a file and a folder would need the same name', { cause: error })
   }

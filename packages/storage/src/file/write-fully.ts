@@ -8,7 +8,7 @@ export function writeFully(descriptor: number, position: number, buffers: readon
     writev(descriptor, buffers, position, (error, written) => {
       if (error !== null) reject(error)
       else if (written === length) resolve()
-      else if (written === 0) reject(new Error('the file system wrote nothing'))
+      else if (written === 0) reject(Object.assign(new Error('the file system wrote nothing'), { code: 'EIO' }))
       else resolve(writeFully(descriptor, position + written, without(buffers, written)))
     })
   })
