@@ -20,11 +20,12 @@ export class InvalidDefaultsError extends StreamsError {
   }
 }
 
-/** The partition was deleted, or its node may no longer serve it: look it up again. */
+/** The partition was deleted, or this node does not serve it any more: look it up again. */
 export class PartitionGoneError extends StreamsError {
   readonly code = 'PICO_STREAMS_PARTITION_GONE'
-  constructor(topic: string, partition: number, why: 'deleted' | 'lost' | 'dropped') {
-    super(`partition ${topic}-${partition} was ${why}`)
+  /** `suspended` while nobody knows whether it was deleted; `dropped` from memory because it was idle. */
+  constructor(topic: string, partition: number, state: string, options?: { cause: unknown }) {
+    super(`partition ${topic}-${partition} is not served: ${state}`, options)
     this.name = 'PartitionGoneError'
   }
 }

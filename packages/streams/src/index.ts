@@ -1,3 +1,6 @@
+export { InvalidDefaultsError, PartitionGoneError, ProducerStateUnreadableError } from './errors.ts'
+export { streamNameOf, topicNameProblem, topicOfStreamName } from './names.ts'
+export { openStreams, type StreamsComponents } from './open-streams.ts'
 export type {
   AppendAccepted,
   AppendContext,
@@ -5,9 +8,11 @@ export type {
   AppendRefusal,
   Partition,
   PartitionChange,
-  ProducerDescription,
   TimestampHit,
 } from './partition.ts'
+export type { ProducerDescription } from './producer-table.ts'
+export { recordBatchEntries } from './record-batch-entries.ts'
+export { defaultStreamsSettings, type StreamsSettings } from './settings.ts'
 export type {
   CreateTopicOutcome,
   CreateTopicRefusal,
@@ -18,4 +23,11 @@ export type {
   TopicDescription,
   TopicRef,
 } from './streams.ts'
-export type { TopicConfig } from './topic-config.ts'
+export {
+  parseTopicConfig,
+  type TopicConfig,
+  type TopicConfigEntry,
+  type TopicConfigOutcome,
+  topicConfigEntries,
+} from './topic-config.ts'
+export { type TopicSetting, topicSettings } from './topic-settings.ts'

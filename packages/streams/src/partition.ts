@@ -1,4 +1,5 @@
 import type { LogRead } from '@pico/log'
+import type { ProducerDescription } from './producer-table.ts'
 import type { TopicConfig } from './topic-config.ts'
 
 /** What a front end knows about the request a batch came in. */
@@ -17,7 +18,10 @@ export interface AppendRefusal {
 
 export interface AppendAccepted {
   readonly baseOffset: number
-  /** Milliseconds when the topic stamps records itself (LogAppendTime), else -1. */
+  /**
+   * Milliseconds when the topic stamps records itself (LogAppendTime), else -1. Of a duplicate, as Kafka has it, the largest timestamp
+   * of the original whatever the topic's timestamp type.
+   */
   readonly logAppendTimeMs: number
   /** Settles as LogStream's `committed`. A duplicate of a batch still on its way shares its fate; of a durable one, resolves at once. */
   readonly committed: Promise<void>
@@ -76,11 +80,4 @@ export interface Partition {
   trim(offset: number): Promise<number | 'out-of-range'>
   /** Active producers, for DescribeProducers. */
   producers(): readonly ProducerDescription[]
-}
-
-export interface ProducerDescription {
-  readonly producerId: number
-  readonly producerEpoch: number
-  readonly lastSequence: number
-  readonly lastTimestampMs: number
 }

@@ -1,3 +1,4 @@
+import type { CompressionType } from '@pico/record-batch'
 import { listItems, type TopicSetting, topicSettings } from './topic-settings.ts'
 
 /** A topic's settings in force: what was set, over the operator's defaults, over ours. */
@@ -5,11 +6,13 @@ export interface TopicConfig {
   /** As set, by their Kafka names: what DescribeConfigs reports as a topic override. */
   readonly overrides: Readonly<Record<string, string>>
   readonly maxMessageBytes: number
+  /** No batch may be larger: the one effect that segment.bytes has here. */
+  readonly segmentBytes: number
   readonly messageTimestampType: 'CreateTime' | 'LogAppendTime'
   readonly messageTimestampBeforeMaxMs: number
   readonly messageTimestampAfterMaxMs: number
   /** 'producer' keeps what was produced. */
-  readonly compressionType: string
+  readonly compressionType: CompressionType
   readonly compacted: boolean
   readonly retentionMs: number
   readonly retentionBytes: number
@@ -24,35 +27,51 @@ export interface TopicConfigEntry {
   readonly source: 'topic' | 'operator' | 'default'
 }
 
+const compressionTypes: readonly CompressionType[] = ['producer', 'uncompressed', 'gzip', 'snappy', 'lz4', 'zstd']
+
 export type TopicConfigOutcome =
   | { readonly config: TopicConfig; readonly invalid?: never }
   | { readonly config?: never; readonly invalid: string }
 
-/** The settings of a topic, or what is wrong with them, naming the key. Every key Kafka knows is taken, also where it has no effect here. */
+/**
+ * The settings of a topic, or what is wrong with them, naming the key. Every key Kafka knows is taken, also where it has no effect
+ * here. `overrides` of the result are as Kafka shows them: without spaces or plus signs.
+ */
 export function parseTopicConfig(
   overrides: Readonly<Record<string, string>>,
   operatorDefaults: Readonly<Record<string, string>> = {},
 ): TopicConfigOutcome {
+  const canonical: Record<string, string> = {}
   for (const [name, value] of Object.entries(overrides)) {
     const problem = settingProblem(name, value)
     if (problem !== null) return { invalid: problem }
+    canonical[name] = canonicalValue(name, value)
   }
-  const value = (name: string) => valueInForce(name, overrides, operatorDefaults)
-  if (long(value('min.compaction.lag.ms')) > long(value('max.compaction.lag.ms'))) {
+  const value = (name: string) => BigInt(valueInForce(name, canonical, operatorDefaults))
+  if (value('min.compaction.lag.ms') > value('max.compaction.lag.ms')) {
     return { invalid: 'min.compaction.lag.ms is larger than max.compaction.lag.ms' }
   }
-  const config = {
+  return { config: topicConfigInForce(canonical, operatorDefaults) }
+}
+
+/** What is in force, given settings that were found good when they were set. */
+export function topicConfigInForce(
+  overrides: Readonly<Record<string, string>>,
+  operatorDefaults: Readonly<Record<string, string>>,
+): TopicConfig {
+  const value = (name: string) => valueInForce(name, overrides, operatorDefaults)
+  return {
     overrides,
     maxMessageBytes: Number(value('max.message.bytes')),
-    messageTimestampType: value('message.timestamp.type').trim() === 'LogAppendTime' ? 'LogAppendTime' : 'CreateTime',
+    segmentBytes: Number(value('segment.bytes')),
+    messageTimestampType: value('message.timestamp.type') === 'LogAppendTime' ? 'LogAppendTime' : 'CreateTime',
     messageTimestampBeforeMaxMs: Number(value('message.timestamp.before.max.ms')),
     messageTimestampAfterMaxMs: Number(value('message.timestamp.after.max.ms')),
-    compressionType: value('compression.type').trim(),
+    compressionType: compressionTypes.find((type) => type === value('compression.type')) ?? 'producer',
     compacted: listItems(value('cleanup.policy')).includes('compact'),
     retentionMs: Number(value('retention.ms')),
     retentionBytes: Number(value('retention.bytes')),
-  } as const
-  return { config }
+  }
 }
 
 /** All settings, in name order, with what is in force. */
@@ -83,6 +102,20 @@ function valueInForce(
   return overrides[name] ?? operatorDefaults[name] ?? topicSettings.get(name)?.defaultValue ?? ''
 }
 
-function long(value: string): bigint {
-  return BigInt(value.trim().replace('+', ''))
+function canonicalValue(name: string, value: string): string {
+  const setting = topicSettings.get(name)
+  switch (setting?.type) {
+    case 'int':
+    case 'long': {
+      const number = BigInt(value.trim().replace('+', ''))
+      // To Kafka any negative size is no limit.
+      return String(name === 'retention.bytes' && number < 0n ? -1n : number)
+    }
+    case 'boolean':
+      return value.trim().toLowerCase()
+    case 'list':
+      return [...new Set(listItems(value))].join(',')
+    default:
+      return value.trim()
+  }
 }

@@ -1,0 +1,7 @@
+/** Kafka's error codes for what the gate refuses. Those for the content of a batch are `produceErrors` of @pico/record-batch. */
+export const gateErrors = {
+  unknownTopicOrPartition: 3,
+  notLeaderOrFollower: 6,
+  outOfOrderSequenceNumber: 45,
+  invalidProducerEpoch: 47,
+} as const

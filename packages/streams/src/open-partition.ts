@@ -1,0 +1,198 @@
+import {
+  type Clock,
+  LogClosedError,
+  type LogRead,
+  type LogStream,
+  type LogStreamObserver,
+  ReadFailedError,
+} from '@pico/log'
+import { FencedError, type LeaderEpochStart } from '@pico/metadata'
+import { PartitionGoneError } from './errors.ts'
+import { gateErrors } from './kafka-errors.ts'
+import { type EpochEnd, endOfEpoch } from './leader-epochs.ts'
+import type { AppendContext, AppendOutcome, Partition, PartitionChange, TimestampHit } from './partition.ts'
+import { ProduceGate, refuse } from './produce-gate.ts'
+import type { ProducerDescription } from './producer-table.ts'
+import { firstRecordAt, firstRecordOfMaxTimestamp } from './timestamp-lookup.ts'
+import type { Topic } from './topic.ts'
+import type { TopicConfig } from './topic-config.ts'
+import { Watchers } from './watchers.ts'
+
+export interface OpenPartitionParts {
+  readonly topic: Topic
+  readonly partition: number
+  readonly clock: Clock
+  readonly producerIdExpirationMs: number
+  /** StreamCatalog.leaderEpochs of this stream. */
+  readonly leaderEpochs: () => Promise<LeaderEpochStart[]>
+}
+
+/** Why a partition serves nobody any more: `dropped` from memory because it was idle. */
+export type PartitionEnd = 'deleted' | 'lost' | 'dropped'
+
+/** Produce versions of the requests that the two ways in stand for: zstd came with 7, v2 batches only with 3 (KIP-110, KIP-98). */
+const produceVersions = { messageSet: 2, withoutZstd: 3, withZstd: 7 } as const
+
+/** A stream that is open here, as both front ends see it. What is written goes through its gate. */
+export class OpenPartition implements Partition, LogStreamObserver {
+  readonly partition: number
+  readonly topic: string
+  readonly topicId: string
+  readonly config: TopicConfig
+  readonly #stream: LogStream
+  readonly #gate: ProduceGate
+  readonly #watchers = new Watchers()
+  readonly #leaderEpochs: () => Promise<LeaderEpochStart[]>
+  #state: 'serving' | 'suspended' | PartitionEnd = 'serving'
+  #epochHistory: Promise<LeaderEpochStart[]> | null = null
+
+  /** @throws ProducerStateUnreadableError */
+  constructor(stream: LogStream, parts: OpenPartitionParts) {
+    const { topic, partition, clock, producerIdExpirationMs } = parts
+    this.partition = partition
+    this.topic = topic.name
+    this.topicId = topic.topicId
+    this.config = topic.config
+    this.#stream = stream
+    this.#leaderEpochs = parts.leaderEpochs
+    const name = `${topic.name}-${partition}`
+    this.#gate = new ProduceGate(stream, clock, { name, config: topic.config, producerIdExpirationMs })
+  }
+
+  get streamId(): number {
+    return this.#stream.streamId
+  }
+
+  get leaderEpoch(): number {
+    return this.#stream.leaderEpoch
+  }
+
+  get startOffset(): number {
+    return this.#stream.startOffset
+  }
+
+  get highWatermark(): number {
+    return this.#stream.committedOffset
+  }
+
+  get sizeBytes(): number {
+    return this.#stream.sizeBytes
+  }
+
+  get isServing(): boolean {
+    return this.#state === 'serving'
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0
+  }
+
+  append(records: Uint8Array, { zstdAllowed }: AppendContext): AppendOutcome {
+    if (this.#state !== 'serving') return this.#refuse()
+    return this.#gate.append(records, zstdAllowed ? produceVersions.withZstd : produceVersions.withoutZstd)
+  }
+
+  appendMessageSet(messageSet: Uint8Array): AppendOutcome {
+    if (this.#state !== 'serving') return this.#refuse()
+    return this.#gate.append(messageSet, produceVersions.messageSet)
+  }
+
+  read(
+    offset: number,
+    maxBytes: number,
+    signal?: AbortSignal,
+  ): LogRead | null | 'out-of-range' | Promise<LogRead | null> {
+    if (this.#state !== 'serving') {
+      return Promise.reject(new ReadFailedError(this.streamId, offset, { cause: this.#goneError() }))
+    }
+    if (offset < this.startOffset || offset > this.highWatermark) return 'out-of-range'
+    return this.#stream.read(offset, maxBytes, signal)
+  }
+
+  watch(watcher: (change: PartitionChange) => void): () => void {
+    return this.#watchers.add(watcher)
+  }
+
+  async offsetForTimestamp(timestampMs: number): Promise<TimestampHit | null> {
+    this.#requireServing()
+    return firstRecordAt(this.#stream, timestampMs)
+  }
+
+  async offsetOfMaxTimestamp(): Promise<TimestampHit | null> {
+    this.#requireServing()
+    return firstRecordOfMaxTimestamp(this.#stream)
+  }
+
+  async endOfEpoch(leaderEpoch: number): Promise<EpochEnd> {
+    this.#requireServing()
+    const current = { leaderEpoch: this.leaderEpoch, endOffset: this.highWatermark }
+    const isPast = leaderEpoch >= 0 && leaderEpoch < current.leaderEpoch
+    return endOfEpoch(leaderEpoch, current, isPast ? await this.#history() : [])
+  }
+
+  async trim(offset: number): Promise<number | 'out-of-range'> {
+    this.#requireServing()
+    const target = offset === -1 ? this.highWatermark : offset
+    if (target < 0 || target > this.highWatermark) return 'out-of-range'
+    try {
+      return await this.#stream.trim(target)
+    } catch (error) {
+      if (!(error instanceof FencedError || error instanceof LogClosedError)) throw error
+      throw new PartitionGoneError(this.topic, this.partition, 'lost', { cause: error })
+    }
+  }
+
+  producers(): readonly ProducerDescription[] {
+    return this.#gate.producers()
+  }
+
+  committed(committedOffset: number): void {
+    this.#gate.committed(committedOffset)
+    this.#watchers.notify('advanced')
+  }
+
+  rolledBack(nextOffset: number): void {
+    this.#gate.rolledBack(nextOffset)
+  }
+
+  /** Whether it was deleted is not known: nothing is taken or given until `resume`, or `end`. */
+  suspend(): void {
+    if (this.#state === 'serving') this.#state = 'suspended'
+  }
+
+  resume(): void {
+    if (this.#state === 'suspended') this.#state = 'serving'
+  }
+
+  /** Serves nobody from now on, and says so to those who wait. */
+  end(why: PartitionEnd): void {
+    if (this.#state !== 'serving' && this.#state !== 'suspended') return
+    this.#state = why
+    if (why === 'deleted') this.#gate.deleted()
+    if (why !== 'dropped') this.#watchers.notify(why)
+  }
+
+  #refuse(): AppendOutcome {
+    const code = this.#state === 'deleted' ? gateErrors.unknownTopicOrPartition : gateErrors.notLeaderOrFollower
+    return refuse(code, this.#goneError().message)
+  }
+
+  #requireServing(): void {
+    if (this.#state !== 'serving') throw this.#goneError()
+  }
+
+  #goneError(): PartitionGoneError {
+    return new PartitionGoneError(this.topic, this.partition, this.#state)
+  }
+
+  /** What was before this epoch cannot change while the stream is ours, so it is read once; a failure is not kept. */
+  async #history(): Promise<LeaderEpochStart[]> {
+    this.#epochHistory ??= this.#leaderEpochs()
+    try {
+      return await this.#epochHistory
+    } catch (error) {
+      this.#epochHistory = null
+      throw error
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock, Log } from '@pico/log'
+import type { Metadata, NodeIdentity } from '@pico/metadata'
+import { OpenPartitions } from './open-partitions.ts'
+import type { Partition } from './partition.ts'
+import { ProducerIds } from './producer-ids.ts'
+import { type StreamsSettings, settingsInForce } from './settings.ts'
+import type { CreateTopicOutcome, NewTopic, PartitionMiss, Streams, TopicDescription, TopicRef } from './streams.ts'
+import { describeTopic } from './topic.ts'
+import { TopicCatalog } from './topic-catalog.ts'
+
+export interface StreamsComponents {
+  /** Opened with `recordBatchEntries` as its format. What its `onIdle` and `onFenced` were is called too. */
+  readonly log: Log
+  readonly metadata: Metadata
+  readonly node: NodeIdentity
+  readonly clusterId: string
+  readonly clock: Clock
+  /** That many random bytes, for topic ids; the operating system's by default. */
+  readonly random?: (bytes: number) => Uint8Array
+}
+
+/** @throws InvalidDefaultsError */
+export async function openStreams(
+  components: StreamsComponents,
+  settings: Partial<StreamsSettings> = {},
+): Promise<Streams> {
+  const { log } = components
+  const streams = new NodeStreams(components, settingsInForce(settings))
+  const { onIdle, onFenced } = log
+  log.onIdle = (stream) => onIdle(stream) && streams.partitions.dropIdle(stream.streamId)
+  log.onFenced = () => {
+    streams.partitions.end()
+    onFenced()
+  }
+  return streams
+}
+
+class NodeStreams implements Streams {
+  readonly clusterId: string
+  readonly nodeId: number
+  readonly partitions: OpenPartitions
+  readonly #log: Log
+  readonly #catalog: TopicCatalog
+  readonly #producerIds: ProducerIds
+
+  constructor(components: StreamsComponents, settings: StreamsSettings) {
+    const { log, metadata, node, clusterId, clock, random = randomBytes } = components
+    this.clusterId = clusterId
+    this.nodeId = node.nodeId
+    this.#log = log
+    this.#catalog = new TopicCatalog({ metadata, node, clock, random }, settings)
+    this.partitions = new OpenPartitions({ log, metadata, clock, catalog: this.#catalog }, settings)
+    this.#producerIds = new ProducerIds(metadata.nodes, settings.producerIdBlock)
+  }
+
+  createTopic(topic: NewTopic): Promise<CreateTopicOutcome> {
+    return this.#catalog.create(topic)
+  }
+
+  deleteTopic(topic: TopicRef): Promise<boolean> {
+    return this.partitions.deleteTopic(topic)
+  }
+
+  async describeTopics(topics: readonly TopicRef[]): Promise<(TopicDescription | undefined)[]> {
+    const found = await this.#catalog.find(topics, false)
+    return found.map((topic) => topic && describeTopic(topic, this.nodeId))
+  }
+
+  async *listTopics(): AsyncGenerator<TopicDescription, void, undefined> {
+    for await (const topic of this.#catalog.all()) yield describeTopic(topic, this.nodeId)
+  }
+
+  partition(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss> {
+    return this.partitions.get(topic, partition)
+  }
+
+  allocateProducerId(): Promise<number> {
+    return this.#producerIds.allocate()
+  }
+
+  hasRoom(): boolean {
+    return this.#log.hasRoom()
+  }
+
+  whenRoom(): Promise<void> {
+    return this.#log.whenRoom()
+  }
+
+  async close(): Promise<void> {
+    this.partitions.end()
+    await this.#log.flush()
+  }
+}

@@ -1,0 +1,40 @@
+import { InvalidDefaultsError } from './errors.ts'
+import { parseTopicConfig } from './topic-config.ts'
+
+export interface StreamsSettings {
+  /** Partitions a topic may have. More are refused with a message that says how to raise this. */
+  readonly partitionsMax: number
+  /** Topic settings in force where a topic has none of its own, by their Kafka names. Not for retention, see README. */
+  readonly defaultTopicConfig: Readonly<Record<string, string>>
+  /** How long after its last append a producer is remembered (Kafka's producer.id.expiration.ms). */
+  readonly producerIdExpirationMs: number
+  /** Topics whose rows are kept at hand. An open partition stays open whether or not its topic is among them. */
+  readonly cachedTopicsMax: number
+  /** Partitions looked up and opened together at most. */
+  readonly openBatchMax: number
+  /** Producer ids reserved at a time: a restart skips what is left of them. */
+  readonly producerIdBlock: number
+}
+
+export const defaultStreamsSettings: StreamsSettings = {
+  partitionsMax: 1,
+  defaultTopicConfig: {},
+  producerIdExpirationMs: 24 * 60 * 60 * 1000,
+  cachedTopicsMax: 10_000,
+  openBatchMax: 500,
+  producerIdBlock: 1000,
+}
+
+/** Retention is done by SQL over what topics themselves say, so it would not see an operator's default. */
+const topicOnly = ['retention.ms', 'retention.bytes', 'cleanup.policy']
+
+/** @throws InvalidDefaultsError */
+export function settingsInForce(given: Partial<StreamsSettings>): StreamsSettings {
+  const settings = { ...defaultStreamsSettings, ...given }
+  for (const name of topicOnly) {
+    if (name in settings.defaultTopicConfig) throw new InvalidDefaultsError(`${name} can be set per topic only`)
+  }
+  const { config, invalid } = parseTopicConfig(settings.defaultTopicConfig)
+  if (config === undefined) throw new InvalidDefaultsError(invalid)
+  return { ...settings, defaultTopicConfig: config.overrides }
+}

@@ -1,0 +1,176 @@
+import { uuidFromBytes } from '@pico/binary'
+import type { Clock } from '@pico/log'
+import {
+  type Metadata,
+  MetadataUnavailableError,
+  type NewStream,
+  type NodeIdentity,
+  StreamExistsError,
+  type StreamRecord,
+  TopicCollisionError,
+} from '@pico/metadata'
+import { collisionName, streamNameOf, topicNameProblem } from './names.ts'
+import type { StreamsSettings } from './settings.ts'
+import type { CreateTopicOutcome, CreateTopicRefusal, NewTopic, TopicRef } from './streams.ts'
+import { describeTopic, type Topic, topicsOf } from './topic.ts'
+import { TopicCache } from './topic-cache.ts'
+import { parseTopicConfig } from './topic-config.ts'
+
+export interface TopicCatalogParts {
+  readonly metadata: Metadata
+  readonly node: NodeIdentity
+  readonly clock: Clock
+  /** That many random bytes. */
+  readonly random: (bytes: number) => Uint8Array
+}
+
+/** Streams asked for at a time where all topics are walked. */
+const pageStreams = 1000
+const contentType = 'application/octet-stream'
+
+/** Topics in SQL, and those of them that are kept at hand. */
+export class TopicCatalog {
+  readonly #parts: TopicCatalogParts
+  readonly #settings: StreamsSettings
+  readonly #cache: TopicCache
+
+  constructor(parts: TopicCatalogParts, settings: StreamsSettings) {
+    this.#parts = parts
+    this.#settings = settings
+    this.#cache = new TopicCache(settings.cachedTopicsMax)
+  }
+
+  /** At hand, without asking SQL. */
+  cached(ref: TopicRef): Topic | undefined {
+    return this.#cache.get(ref)
+  }
+
+  /** In the order asked for. Those found are at hand from then on if `remember` says so. */
+  async find(refs: readonly TopicRef[], remember: boolean): Promise<(Topic | undefined)[]> {
+    const missing = refs.filter((ref) => this.#cache.get(ref) === undefined)
+    const found = missing.length === 0 ? [] : await this.lookUp(missing)
+    if (remember) for (const topic of found) this.#cache.put(topic)
+    const byName = new Map(found.map((topic) => [topic.name, topic]))
+    const byId = new Map(found.map((topic) => [topic.topicId, topic]))
+    return refs.map(
+      (ref) => (ref.name === undefined ? byId.get(ref.topicId) : byName.get(ref.name)) ?? this.#cache.get(ref),
+    )
+  }
+
+  /** What SQL says of them now, in any order; unknown ones are left out. */
+  async lookUp(refs: readonly TopicRef[]): Promise<Topic[]> {
+    const { streams } = this.#parts.metadata
+    const names = new Set(refs.flatMap(({ name }) => name ?? []))
+    const topicIds = new Set(refs.flatMap(({ topicId }) => topicId ?? []))
+    const byName = names.size === 0 ? [] : await streams.byTopic([...names])
+    const byId = topicIds.size === 0 ? [] : await streams.byTopicId([...topicIds])
+    const rows = new Map([...byName, ...byId].map((row) => [row.streamId, row]))
+    // A stream that only HTTP knows has an id too, but is no topic.
+    return this.#topicsOf([...rows.values()].filter((row) => row.topic !== null))
+  }
+
+  /** Whatever was known of it may be wrong: another node's news arrive here too. */
+  forget(name: string): void {
+    this.#cache.forget(name)
+  }
+
+  async *all(): AsyncGenerator<Topic, void, undefined> {
+    let after: string | null = null
+    for (;;) {
+      const rows: StreamRecord[] = await this.#parts.metadata.streams.listTopics({ after, limit: pageStreams })
+      const topics = this.#topicsOf(rows)
+      yield* topics
+      const last = topics.at(-1)
+      if (last === undefined) return
+      after = last.name
+    }
+  }
+
+  /** Checks in Kafka's order: the name, whether it is taken, the settings, the partitions. */
+  async create(topic: NewTopic): Promise<CreateTopicOutcome> {
+    const nameProblem = topicNameProblem(topic.name)
+    if (nameProblem !== null) return refused({ kind: 'invalid-name', message: nameProblem })
+    const [existing] = await this.lookUp([topic])
+    if (existing !== undefined) return refused({ kind: 'topic-exists' })
+    const { config, invalid } = parseTopicConfig(topic.config, this.#settings.defaultTopicConfig)
+    if (config === undefined) return refused({ kind: 'invalid-config', message: invalid })
+    const partitionsProblem = this.#partitionsProblem(topic.partitions)
+    if (partitionsProblem !== null) return refused({ kind: 'invalid-partitions', message: partitionsProblem })
+
+    const streams = this.#newStreams(topic, config.overrides)
+    return topic.validateOnly ? this.#wouldCreate(streams, topic.name) : this.#create(streams)
+  }
+
+  #newStreams({ name, partitions }: NewTopic, config: Readonly<Record<string, string>>): NewStream[] {
+    const topicId = randomUuid(this.#parts.random(16))
+    return Array.from({ length: partitions }, (_, partition) => {
+      return { name: streamNameOf(name, partition), topic: name, partition, topicId, contentType, config }
+    })
+  }
+
+  async #create(streams: readonly NewStream[]): Promise<CreateTopicOutcome> {
+    const { metadata, clock } = this.#parts
+    try {
+      return this.#created(await metadata.streams.create(streams, clock.nowMs()))
+    } catch (error) {
+      if (error instanceof StreamExistsError) return refused({ kind: 'topic-exists' })
+      if (error instanceof TopicCollisionError) return collision(error.topic, error.existingTopic)
+      if (!(error instanceof MetadataUnavailableError)) throw error
+      return this.#createdAfterAll(streams, error)
+    }
+  }
+
+  /** The answer was lost: the id, which is new, says whether the topic was made. */
+  async #createdAfterAll(streams: readonly NewStream[], error: MetadataUnavailableError): Promise<CreateTopicOutcome> {
+    const rows = await this.#parts.metadata.streams.byTopicId(streams.map(({ topicId }) => topicId))
+    if (rows.length === 0) throw error
+    return this.#created(rows)
+  }
+
+  async #wouldCreate(streams: readonly NewStream[], name: string): Promise<CreateTopicOutcome> {
+    const collisionOfName = collisionName(name)
+    // Only a name with one of the two characters can collide with another one.
+    if (/[._]/.test(name)) {
+      for await (const other of this.all()) {
+        if (collisionName(other.name) === collisionOfName) return collision(name, other.name)
+      }
+    }
+    const unsaved = { streamId: -1, createdAtMs: 0, owner: null, leaderEpoch: 0, startOffset: 0, packedOffset: 0 }
+    return this.#created(streams.map((stream) => ({ ...stream, ...unsaved })))
+  }
+
+  #created(rows: readonly StreamRecord[]): CreateTopicOutcome {
+    const [topic] = this.#topicsOf(rows)
+    if (topic === undefined) throw new RangeError('a topic was created without a partition')
+    return { created: describeTopic(topic, this.#parts.node.nodeId) }
+  }
+
+  #topicsOf(rows: readonly StreamRecord[]): Topic[] {
+    return topicsOf(rows, this.#parts.node, this.#settings.defaultTopicConfig)
+  }
+
+  #partitionsProblem(partitions: number): string | null {
+    const { partitionsMax } = this.#settings
+    if (!Number.isSafeInteger(partitions) || partitions < 1) return `${partitions} partitions: at least 1 is needed`
+    if (partitions <= partitionsMax) return null
+    const allowed = partitionsMax === 1 ? 'a topic has one partition here' : `at most ${partitionsMax} are allowed`
+    return `${partitions} partitions: ${allowed} (the operator's --kafka-max-partitions)`
+  }
+}
+
+function refused(refusal: CreateTopicRefusal): CreateTopicOutcome {
+  return { refused: refusal }
+}
+
+function collision(topic: string, existingTopic: string): CreateTopicOutcome {
+  const message = `topic ${topic} collides with ${existingTopic}: '.' and '_' count as the same`
+  return refused({ kind: 'name-collision', message })
+}
+
+/** A version 4 UUID (RFC 9562) of 16 random bytes. */
+function randomUuid(random: Uint8Array): string {
+  const bytes = Buffer.from(random)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  return uuidFromBytes(bytes)
+}

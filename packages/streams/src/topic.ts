@@ -1,0 +1,55 @@
+import { strict as assert } from 'node:assert'
+import type { NodeIdentity, StreamRecord } from '@pico/metadata'
+import type { TopicDescription } from './streams.ts'
+import { type TopicConfig, topicConfigInForce } from './topic-config.ts'
+
+/** A topic as its rows say. */
+export interface Topic {
+  readonly name: string
+  readonly topicId: string
+  readonly config: TopicConfig
+  /** By partition. */
+  readonly partitions: readonly TopicPartition[]
+}
+
+export interface TopicPartition {
+  readonly partition: number
+  readonly streamId: number
+  /** The leader epoch in force once this node has opened it. */
+  readonly leaderEpoch: number
+}
+
+/** The topics that these rows of partitions belong to, in the order of their first rows. Rows of one topic are complete. */
+export function topicsOf(
+  records: readonly StreamRecord[],
+  node: NodeIdentity,
+  operatorDefaults: Readonly<Record<string, string>>,
+): Topic[] {
+  const byTopic = Map.groupBy(records, (record) => record.topicId)
+  return [...byTopic.values()].map((rows) => {
+    const [first] = rows
+    assert(first !== undefined && first.topic !== null, 'the rows of a topic name it')
+    const partitions = rows.toSorted((a, b) => a.partition - b.partition)
+    return {
+      name: first.topic,
+      topicId: first.topicId,
+      config: topicConfigInForce(first.config, operatorDefaults),
+      partitions: partitions.map((row) => partitionOf(row, node)),
+    }
+  })
+}
+
+/**
+ * Opening raises the leader epoch by one unless this node epoch had the stream already (StreamCatalog.open), so what it will be is
+ * known without opening, and a description of ten thousand topics opens none.
+ */
+function partitionOf(row: StreamRecord, node: NodeIdentity): TopicPartition {
+  const { streamId, partition, owner } = row
+  const isOurs = owner !== null && owner.nodeId === node.nodeId && owner.nodeEpoch === node.nodeEpoch
+  return { partition, streamId, leaderEpoch: isOurs ? row.leaderEpoch : row.leaderEpoch + 1 }
+}
+
+export function describeTopic(topic: Topic, leaderNodeId: number): TopicDescription {
+  const partitions = topic.partitions.map(({ partition, leaderEpoch }) => ({ partition, leaderNodeId, leaderEpoch }))
+  return { name: topic.name, topicId: topic.topicId, config: topic.config, partitions }
+}
