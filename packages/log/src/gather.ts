@@ -105,6 +105,7 @@ export class Gather {
       endOffset = header.endOffset
     }
     if (end > start) this.#push(piece.bytes.subarray(start, end), baseOffset, endOffset)
+    else if (start < 0) this.nextOffset = piece.endOffset // the offset fell into a hole
   }
 
   finish(): LogRead | null {

@@ -148,7 +148,8 @@ export class StoredEntries {
   ): EntryBytes | Promise<EntryBytes> {
     const at = chunkAt(chunks, offset)
     const baseOffset = chunks[at]?.baseOffset ?? extent.baseOffset
-    const endOffset = chunks[at + 1]?.baseOffset ?? extent.endOffset
+    // The object may hold later entries of the stream that do not follow on this extent.
+    const endOffset = Math.min(chunks[at + 1]?.baseOffset ?? extent.endOffset, extent.endOffset)
     const bytes = this.#dataBlocks.read(extent.objectKey, chunks, at, signal)
     if (!(bytes instanceof Promise)) return { bytes, baseOffset, endOffset }
     return bytes.then(

@@ -3,7 +3,15 @@ import type { Metadata } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import type { ObjectStore, SegmentStore } from '@pico/storage'
 import { openMemoryStore } from '@pico/storage/memory'
-import { type Log, type LogSettings, type LogStream, openLog, systemClock, type WalComponents } from '../src/index.ts'
+import {
+  type Clock,
+  type Log,
+  type LogSettings,
+  type LogStream,
+  openLog,
+  systemClock,
+  type WalComponents,
+} from '../src/index.ts'
 import { entry, stamp, testFormat } from './test-entries.ts'
 
 export type WalKind = WalComponents['kind']
@@ -24,42 +32,45 @@ export class TestSystem {
   readonly metadata: Metadata
   readonly problems: string[] = []
   readonly #kind: WalKind
-  #log: Log | null = null
+  readonly #clock: Clock
 
-  private constructor(kind: WalKind, store: ObjectStore & SegmentStore, metadata: Metadata) {
+  private constructor(kind: WalKind, store: ObjectStore & SegmentStore, metadata: Metadata, clock: Clock) {
     this.#kind = kind
+    this.#clock = clock
     this.store = store
     this.metadata = metadata
   }
 
-  static async open(kind: WalKind, store: ObjectStore & SegmentStore = openMemoryStore()): Promise<TestSystem> {
-    return new TestSystem(kind, store, await openSqliteMetadata({ path: ':memory:' }))
+  static async open(
+    kind: WalKind,
+    { store = openMemoryStore(), clock = systemClock }: { store?: ObjectStore & SegmentStore; clock?: Clock } = {},
+  ): Promise<TestSystem> {
+    return new TestSystem(kind, store, await openSqliteMetadata({ path: ':memory:' }), clock)
   }
 
   /** A log of a new node epoch; whatever log was open before is left as a dead process leaves it. */
   async start(settings: Partial<LogSettings> = {}): Promise<Log> {
-    const node = await this.metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, Date.now())
+    const node = await this.metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, this.#clock.nowMs())
     const wal: WalComponents =
       this.#kind === 'local' ? { kind: 'local', store: this.store } : { kind: 'shared', store: this.store }
-    this.#log = await openLog(
+    return openLog(
       {
         store: this.store,
         wal,
         metadata: this.metadata,
         node,
-        clock: systemClock,
+        clock: this.#clock,
         format: testFormat,
         onProblem: (message, error) => this.problems.push(`${message}: ${error}`),
       },
       { ...smallSettings, ...settings },
     )
-    return this.#log
   }
 
   async createStream(name = 'orders'): Promise<number> {
     const [row] = await this.metadata.streams.create(
       [{ name: `/${name}`, topic: name, partition: 0, topicId: randomUUID(), contentType: '', config: {} }],
-      Date.now(),
+      this.#clock.nowMs(),
     )
     if (row === undefined) throw new Error('no row')
     return row.streamId

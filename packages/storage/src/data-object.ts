@@ -74,7 +74,7 @@ export class DataObjectBuilder {
 
   /**
    * Streams come one after the other, a stream's offsets ascending; anything else is a bug and asserted.
-   * What comes in one call stays in one chunk, however long.
+   * What comes in one call stays in one chunk, however long; a gap in the offsets begins a new one, so that each chunk is gapless.
    */
   add(entry: DataEntry): void {
     assert(!this.#finished, 'nothing is added to a finished object')
@@ -113,7 +113,7 @@ export class DataObjectBuilder {
 
   #chunkFor(slice: OpenSlice, { baseOffset, maxTimestampMs }: DataEntry): OpenChunk {
     const last = slice.chunks.at(-1)
-    if (last !== undefined && last.lengthBytes < this.#chunkBytes) return last
+    if (last !== undefined && last.lengthBytes < this.#chunkBytes && slice.endOffset === baseOffset) return last
     const chunk = { baseOffset, position: this.#lengthBytes, lengthBytes: 0, maxTimestampMs, crc32c: 0 }
     slice.chunks.push(chunk)
     return chunk

@@ -1,0 +1,196 @@
+import { withFaults } from '@pico/storage/faults'
+import { openMemoryStore } from '@pico/storage/memory'
+import { describe, expect, test } from 'vitest'
+import type { Log, LogStream } from '../src/index.ts'
+import { TestSystem, type WalKind, walKinds } from './system.ts'
+import { entry, foldedTags, stamp, tagsOf } from './test-entries.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+/** What must be true of one stream, kept beside it in the plainest way. */
+class Model {
+  /** Tags acknowledged, by offset. */
+  readonly acknowledged = new Map<number, number>()
+  /** Tags ever handed in. */
+  readonly attempted = new Set<number>()
+  start = 0
+
+  check(found: readonly { baseOffset: number; tag: number }[], startOffset: number, trace: readonly string[]): void {
+    const why = trace.slice(-40).join('\n')
+    expect(startOffset, why).toBe(this.start)
+    for (const [i, { baseOffset, tag }] of found.entries()) {
+      expect(baseOffset, `dense offsets\n${why}`).toBe(startOffset + i)
+      expect(this.attempted.has(tag), `a tag nobody appended\n${why}`).toBe(true)
+    }
+    for (const [offset, tag] of this.acknowledged) {
+      if (offset < startOffset) continue
+      expect(found[offset - startOffset]?.tag, `offset ${offset} was acknowledged\n${why}`).toBe(tag)
+    }
+  }
+}
+
+interface Simulated {
+  readonly streamId: number
+  readonly model: Model
+  stream: LogStream
+}
+
+async function simulate(kind: WalKind, seed: number, steps: number): Promise<string[]> {
+  const random = mulberry32(seed)
+  const draw = (bound: number) => Math.floor(random() * bound)
+  const clock = new VirtualClock()
+  const store = withFaults(openMemoryStore(), { seed })
+  const system = await TestSystem.open(kind, { store, clock })
+  const trace: string[] = []
+  const settings = {
+    segmentBytes: 1024 * 1024 + 64 * 1024,
+    logCacheBytes: draw(2) * 8 * 1024 * 1024,
+    packBytes: 300_000,
+    packIntervalMs: 10_000,
+    maintenanceIntervalMs: 20_000,
+    doomedGraceMs: 1000,
+    compactBelowBytes: 2_000_000,
+    compactFanIn: 4,
+    idleStreamMs: 15_000,
+    flushIntervalMs: draw(2) * 5,
+  }
+  const simulated: Simulated[] = []
+  let log: Log = await system.start(settings)
+  let tag = 0
+
+  const openAll = async () => {
+    const opened = await log.open(
+      simulated.map((one) => one.streamId),
+      () => ({ committed: () => undefined, rolledBack: () => undefined }),
+    )
+    for (const [i, one] of simulated.entries()) one.stream = opened[i] as LogStream
+  }
+  const checkAll = async () => {
+    await openAll()
+    for (const { stream, model } of simulated) {
+      const found: { baseOffset: number; tag: number }[] = []
+      for (let offset = stream.startOffset; ; ) {
+        const read = await stream.read(offset, 1 + draw(200_000))
+        if (read === null) break
+        found.push(...tagsOf(read).filter(({ baseOffset }) => baseOffset >= offset))
+        offset = read.endOffset
+      }
+      model.check(found, stream.startOffset, trace)
+    }
+  }
+  for (const name of ['a', 'b', 'c']) {
+    const streamId = await system.createStream(name)
+    simulated.push({ streamId, model: new Model(), stream: undefined as unknown as LogStream })
+  }
+  await openAll()
+
+  for (let step = 0; step < steps; step += 1) {
+    const kindOfStep = draw(100)
+    if (kindOfStep < 60) {
+      const burst = 1 + draw(8)
+      await openAll()
+      for (let i = 0; i < burst; i += 1) {
+        const target = simulated[draw(simulated.length)] as Simulated
+        tag += 1
+        const mine = tag
+        target.model.attempted.add(mine)
+        const appended = target.stream.append(
+          entry(mine, { payloadBytes: 4 + draw(60_000), timestampMs: clock.nowMs() }),
+        )
+        stamp(appended.bytes, appended.baseOffset)
+        appended.committed.then(
+          () => target.model.acknowledged.set(appended.baseOffset, mine),
+          () => trace.push(`append ${mine} failed`),
+        )
+      }
+      trace.push(`appended up to ${tag}`)
+      if (draw(3) > 0) await clock.advance(draw(20))
+    } else if (kindOfStep < 66) {
+      trace.push('time passes')
+      await clock.advance(5000)
+    } else if (kindOfStep < 70) {
+      trace.push('pack')
+      await log.pack().catch((error: unknown) => trace.push(`pack: ${error}`))
+    } else if (kindOfStep < 73) {
+      trace.push('maintain')
+      await log.maintain().catch((error: unknown) => trace.push(`maintain: ${error}`))
+    } else if (kindOfStep < 76) {
+      const target = simulated[draw(simulated.length)] as Simulated
+      await openAll()
+      const to = draw(target.stream.committedOffset + 1)
+      target.model.start = await target.stream.trim(to)
+      trace.push(`trimmed to ${target.model.start}`)
+    } else if (kindOfStep < 84) {
+      const operation = (['put', 'write', 'create', 'get', 'delete'] as const)[draw(5)] ?? 'put'
+      const fault =
+        operation === 'write' && draw(2) === 0
+          ? ({ kind: 'torn', keep: draw(2) === 0 ? 'beginning' : 'sectors' } as const)
+          : ({ kind: draw(2) === 0 ? 'fail-before' : 'fail-after' } as const)
+      const nth = 1 + draw(3)
+      store.inject({ operation, nth, fault })
+      trace.push(`fault: ${operation} ${nth} ${fault.kind}`)
+    } else if (kindOfStep < 92) {
+      trace.push('crash')
+      await clock.settle()
+      clock.reset()
+      store.heal()
+      log = await system.start(settings)
+      await checkAll()
+    } else if (kindOfStep < 95) {
+      trace.push('clean restart')
+      store.heal()
+      const closing = log.close()
+      await clock.advance(100)
+      await closing
+      clock.reset()
+      log = await system.start(settings)
+      await checkAll()
+    } else {
+      trace.push('check')
+      await clock.advance(50)
+      store.heal()
+      await checkAll()
+    }
+  }
+  store.heal()
+  await clock.advance(60_000)
+  await checkAll()
+  clock.reset()
+  log = await system.start(settings)
+  await checkAll()
+  for (const { stream, model } of simulated) {
+    expect(foldedTags(stream.recoveredState).count, trace.slice(-40).join('\n')).toBeGreaterThanOrEqual(
+      model.acknowledged.size,
+    )
+  }
+  await log.close()
+  await system.metadata.close()
+  return trace
+}
+
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const firstSeed = Number(process.env['PICO_SIM_SEED'] ?? 1)
+const seedCount = Number(process.env['PICO_SIM_COUNT'] ?? 4)
+const seeds = Array.from({ length: seedCount }, (_, i) => firstSeed + i)
+
+describe.each(walKinds)('a %s WAL, through crashes and failing stores in virtual time', (kind) => {
+  test.each(seeds)(
+    'seed %i: acknowledged entries stay, in place and in order',
+    async (seed) => {
+      await simulate(kind, seed, 150)
+    },
+    60_000,
+  )
+
+  test('the same seed gives the same trace', async () => {
+    expect(await simulate(kind, 4242, 60)).toEqual(await simulate(kind, 4242, 60))
+  })
+})
