@@ -2,42 +2,48 @@ import { WriteError } from './errors.ts'
 import { uuidToBytes } from './uuid.ts'
 
 export interface ByteWriterSettings {
-  /** Room allocated at first; it doubles when full. */
+  /** Room of the first chunk of memory; each further one is twice as large, up to 64 KiB. */
   readonly initialBytes?: number
   /** Byte fields at least this long are kept by reference and not copied: below it a copy is cheaper than one more buffer in `writev`. */
   readonly referenceMinBytes?: number
 }
 
-interface Reference {
-  /** Where in the copied bytes the referenced ones belong. */
+/** Where an int32 was left out, to be filled in later. */
+export interface Int32Place {
+  readonly view: DataView
   readonly at: number
-  readonly bytes: Uint8Array
 }
 
+const chunkMaxBytes = 64 * 1024
+
 /**
- * Writes big-endian values into memory that grows by doubling. A value that its type cannot hold throws `WriteError`.
+ * Writes big-endian values into chunks of memory; a full chunk is followed by another, never copied. A value that its
+ * type cannot hold throws `WriteError`.
  *
  * Long byte fields are taken by reference, so that a record batch goes from the cache to the socket without a copy:
  * the caller must leave those bytes unchanged until the result has been sent. `finish` and `toBytes` end the writer's
  * life: what they return shares its memory.
  */
 export class ByteWriter {
-  #buffer: Buffer
+  /** What is complete, in order: parts of chunks, and referenced bytes between them. */
+  readonly #parts: Uint8Array[] = []
+  #partsBytes = 0
+  #chunk: Buffer
   #view: DataView
-  #copied = 0
-  #referenced = 0
-  readonly #references: Reference[] = []
+  /** In the chunk, what is written but not yet among the parts lies between these two. */
+  #from = 0
+  #to = 0
   readonly #referenceMinBytes: number
 
   constructor(settings: ByteWriterSettings = {}) {
-    this.#buffer = Buffer.allocUnsafe(settings.initialBytes ?? 256)
-    this.#view = viewOf(this.#buffer)
+    this.#chunk = Buffer.allocUnsafe(settings.initialBytes ?? 512)
+    this.#view = viewOf(this.#chunk)
     this.#referenceMinBytes = settings.referenceMinBytes ?? 4096
   }
 
   /** Bytes written so far, referenced ones included. */
   get length(): number {
-    return this.#copied + this.#referenced
+    return this.#partsBytes + this.#to - this.#from
   }
 
   int8(value: number): void {
@@ -103,10 +109,10 @@ export class ByteWriter {
     let rest = value
     let at = this.#claim(uvarintLength(value))
     while (rest > 0x7f) {
-      this.#buffer[at++] = (rest & 0x7f) | 0x80
+      this.#chunk[at++] = (rest & 0x7f) | 0x80
       rest >>>= 7
     }
-    this.#buffer[at] = rest
+    this.#chunk[at] = rest
   }
 
   /** Zigzag varint of a signed 32-bit value. */
@@ -141,7 +147,7 @@ export class ByteWriter {
   /** Text as UTF-8 without a length in front; `byteLength` is `utf8Length(text)`, which the caller needed for the prefix. */
   utf8(text: string, byteLength: number): void {
     const at = this.#claim(byteLength)
-    this.#buffer.write(text, at, byteLength, 'utf8')
+    this.#chunk.write(text, at, byteLength, 'utf8')
   }
 
   /** Byte field: by reference from `referenceMinBytes` on, else copied. */
@@ -150,64 +156,69 @@ export class ByteWriter {
       this.copy(bytes)
       return
     }
-    this.#references.push({ at: this.#copied, bytes })
-    this.#referenced += bytes.length
+    this.#closePart()
+    this.#addPart(bytes)
   }
 
   /** Copies whatever the length, for bytes that the caller will reuse. */
   copy(bytes: Uint8Array): void {
     const at = this.#claim(bytes.length)
-    this.#buffer.set(bytes, at)
+    this.#chunk.set(bytes, at)
   }
 
-  /** Adds all that another writer holds: its copied bytes are copied, its references kept. */
+  /** Adds all that another writer holds: small parts are copied, large ones kept. */
   append(other: ByteWriter): void {
     for (const part of other.finish()) this.put(part)
   }
 
-  /** Leaves room for an int32 known later, such as the length of what follows; returns the place for `fillInt32`. */
-  reserveInt32(): number {
-    return this.#claim(4)
+  /** Leaves room for an int32 known later, such as the length of what follows; see `fillInt32`. */
+  reserveInt32(): Int32Place {
+    const at = this.#claim(4)
+    return { view: this.#view, at }
   }
 
-  fillInt32(place: number, value: number): void {
+  fillInt32(place: Int32Place, value: number): void {
     if ((value | 0) !== value) throw outOfRange('int32', value)
-    this.#view.setInt32(place, value)
+    place.view.setInt32(place.at, value)
   }
 
-  /** What was written, in order, as few buffers as the references allow: ready for `writev`. */
+  /** What was written, in order and ready for `writev`. */
   finish(): Uint8Array[] {
-    const parts: Uint8Array[] = []
-    let from = 0
-    for (const { at, bytes } of this.#references) {
-      if (at > from) parts.push(this.#buffer.subarray(from, at))
-      parts.push(bytes)
-      from = at
-    }
-    if (this.#copied > from) parts.push(this.#buffer.subarray(from, this.#copied))
-    return parts
+    this.#closePart()
+    return this.#parts
   }
 
-  /** What was written as one view: copies only if anything was taken by reference. */
+  /** What was written as one view; copies if it lies in several parts. */
   toBytes(): Uint8Array {
-    if (this.#references.length === 0) return this.#buffer.subarray(0, this.#copied)
-    return Buffer.concat(this.finish(), this.length)
+    const parts = this.finish()
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts, this.length)
   }
 
-  /** Makes room for `length` bytes and returns where they go. */
+  /** Makes room for `length` bytes on end and returns where in the chunk they go. */
   #claim(length: number): number {
-    const at = this.#copied
-    const next = at + length
-    if (next > this.#buffer.length) this.#grow(next)
-    this.#copied = next
+    if (this.#to + length > this.#chunk.length) this.#startChunk(length)
+    const at = this.#to
+    this.#to = at + length
     return at
   }
 
-  #grow(needed: number): void {
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2))
-    grown.set(this.#buffer.subarray(0, this.#copied))
-    this.#buffer = grown
-    this.#view = viewOf(grown)
+  #startChunk(neededBytes: number): void {
+    this.#closePart()
+    this.#chunk = Buffer.allocUnsafe(Math.max(neededBytes, Math.min(this.#chunk.length * 2, chunkMaxBytes)))
+    this.#view = viewOf(this.#chunk)
+    this.#from = 0
+    this.#to = 0
+  }
+
+  #closePart(): void {
+    if (this.#to === this.#from) return
+    this.#addPart(this.#chunk.subarray(this.#from, this.#to))
+    this.#from = this.#to
+  }
+
+  #addPart(bytes: Uint8Array): void {
+    this.#parts.push(bytes)
+    this.#partsBytes += bytes.length
   }
 }
 

@@ -1,5 +1,5 @@
 export { ByteReader } from './byte-reader.ts'
-export { ByteWriter, type ByteWriterSettings, utf8Length, uvarintLength } from './byte-writer.ts'
+export { ByteWriter, type ByteWriterSettings, type Int32Place, utf8Length, uvarintLength } from './byte-writer.ts'
 export { crc32c } from './crc32c.ts'
 export { ReadError, type ReadErrorCode, WriteError } from './errors.ts'
 export { uuidFromBytes, uuidToBytes, zeroUuid } from './uuid.ts'

@@ -57,7 +57,7 @@ export function readRequestHeader(reader: ByteReader): RequestHeader {
     const correlationId = reader.int32()
     const clientId = clientIdCodec.read(reader) as string | null
     const header: RequestHeader = { apiKey, apiVersion, correlationId, clientId }
-    if (headerVersion === 2) tags.read(reader, header)
+    if (headerVersion === 2) tags.read(reader, reader.uvarint(), header)
     return header
   } catch (error) {
     throw decodeFailure('RequestHeader', headerVersion, error)
@@ -81,7 +81,7 @@ export function readResponseHeader(reader: ByteReader, api: Versioned, version: 
   const headerVersion = responseHeaderVersion(api, version)
   try {
     const header: ResponseHeader = { correlationId: reader.int32() }
-    if (headerVersion === 1) tags.read(reader, header)
+    if (headerVersion === 1) tags.read(reader, reader.uvarint(), header)
     return header
   } catch (error) {
     throw decodeFailure('ResponseHeader', headerVersion, error)
