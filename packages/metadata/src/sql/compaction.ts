@@ -1,7 +1,14 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Compaction, ObjectSummary } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
+import { idChunks, rowChunks } from './chunks.ts'
+import { mergeExtents, type ReplacedExtent } from './compaction-cuts.ts'
+import { doomUnreferenced, requireAnnounced, unmark } from './doomed-objects.ts'
+import { insertExtents } from './extents.ts'
+import { requireCurrent } from './node-registry.ts'
+import { insertObjects, ObjectUsage } from './object-usage.ts'
 import type { Schema } from './schema.ts'
+import { integerRows } from './values-table.ts'
 
 export async function compactionCandidates(
   db: Kysely<Schema>,
@@ -26,10 +33,74 @@ export async function compactionCandidates(
 }
 
 export async function commitCompaction(
-  _tx: Transaction<Schema>,
-  _node: NodeIdentity,
-  _compaction: Compaction,
-  _nowMs: number,
+  tx: Transaction<Schema>,
+  node: NodeIdentity,
+  compaction: Compaction,
+  nowMs: number,
 ): Promise<void> {
-  throw new Error('not yet')
+  await requireCurrent(tx, node)
+  const { object } = compaction
+  const { merged, replaced } = mergeExtents(compaction, await selectReplaced(tx, compaction.replaced))
+  if (merged.length > 0) await requireAnnounced(tx, [object.key], nowMs)
+
+  if (merged.length > 0) {
+    await unmark(tx, [object.key])
+    await insertObjects(tx, [object])
+  }
+
+  const usage = new ObjectUsage()
+  for (const extent of replaced) usage.add(extent.objectId, -1, -extent.lengthBytes)
+  for (const extent of merged) usage.add(object.objectId, 1, extent.lengthBytes)
+  await deleteExtents(tx, replaced)
+  await insertExtents(tx, merged)
+  const freed = await usage.settle(tx)
+  await doomUnreferenced(tx, [...freed, object.key], nowMs)
+}
+
+async function selectReplaced(tx: Transaction<Schema>, objectIds: readonly number[]): Promise<ReplacedExtent[]> {
+  const extents: ReplacedExtent[] = []
+  for (const chunk of idChunks(objectIds)) {
+    const rows = await tx
+      .selectFrom('extents')
+      .select([
+        'stream_id',
+        'base_offset',
+        'end_offset',
+        'object_id',
+        'length_bytes',
+        'max_timestamp_ms',
+        'aged_from_ms',
+      ])
+      .where('object_id', 'in', chunk)
+      .execute()
+    for (const row of rows) {
+      extents.push({
+        streamId: row.stream_id,
+        baseOffset: row.base_offset,
+        endOffset: row.end_offset,
+        objectId: row.object_id,
+        lengthBytes: row.length_bytes,
+        maxTimestampMs: row.max_timestamp_ms,
+        agedFromMs: row.aged_from_ms,
+      })
+    }
+  }
+  return extents
+}
+
+async function deleteExtents(tx: Transaction<Schema>, extents: readonly ReplacedExtent[]): Promise<void> {
+  const keys = extents.map(({ streamId, baseOffset }) => ({ stream_id: streamId, base_offset: baseOffset }))
+  for (const chunk of rowChunks(keys)) {
+    await tx
+      .with('gone(stream_id, base_offset)', () => integerRows(chunk, ['stream_id', 'base_offset']))
+      .deleteFrom('extents')
+      .where((eb) =>
+        eb(
+          eb.refTuple('extents.stream_id', 'extents.base_offset'),
+          'in',
+          eb.selectFrom('gone').select(['gone.stream_id', 'gone.base_offset']).$asTuple('stream_id', 'base_offset'),
+        ),
+      )
+      .execute()
+  }
 }

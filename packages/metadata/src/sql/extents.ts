@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Extent, NewExtent } from '../log-index.ts'
 import { idChunks, rowChunks } from './chunks.ts'
@@ -74,6 +75,7 @@ export async function insertExtents(
   tx: Transaction<Schema>,
   extents: readonly (NewExtent & { readonly agedFromMs: number })[],
 ): Promise<void> {
+  for (const extent of extents) assertWellFormed(extent)
   for (const chunk of rowChunks(extents)) {
     await tx
       .insertInto('extents')
@@ -92,4 +94,17 @@ export async function insertExtents(
       )
       .execute()
   }
+}
+
+function assertWellFormed(extent: NewExtent): void {
+  const { streamId, baseOffset, endOffset, position, lengthBytes } = extent
+  const integers = [streamId, baseOffset, endOffset, extent.objectId, position, lengthBytes, extent.maxTimestampMs]
+  assert(
+    integers.every(Number.isSafeInteger) &&
+      0 <= baseOffset &&
+      baseOffset < endOffset &&
+      position >= 0 &&
+      lengthBytes > 0,
+    `extent [${baseOffset}, ${endOffset}) of stream ${streamId} at ${position}+${lengthBytes} is malformed`,
+  )
 }

@@ -17,10 +17,6 @@ export class ObjectUsage {
     }
   }
 
-  of(objectId: number): { extents: number; bytes: number } {
-    return this.#changes.get(objectId) ?? { extents: 0, bytes: 0 }
-  }
-
   /** Brings the rows of objects that are there up to date. */
   async apply(tx: Transaction<Schema>): Promise<void> {
     const changes = [...this.#changes].map(([id, { extents, bytes }]) => ({ id, extents, bytes }))
@@ -55,17 +51,14 @@ export class ObjectUsage {
   }
 }
 
-export async function insertObjects(
-  tx: Transaction<Schema>,
-  objects: readonly NewObject[],
-  usage: ObjectUsage,
-): Promise<void> {
+/** Inserts objects that nothing points into yet; the usage of their extents is to be applied in the same transaction. */
+export async function insertObjects(tx: Transaction<Schema>, objects: readonly NewObject[]): Promise<void> {
   const rows = objects.map((object) => ({
     object_id: object.objectId,
     object_key: object.key,
     length_bytes: object.lengthBytes,
-    live_bytes: usage.of(object.objectId).bytes,
-    extent_count: usage.of(object.objectId).extents,
+    live_bytes: 0,
+    extent_count: 0,
   }))
   for (const chunk of rowChunks(rows)) await tx.insertInto('data_objects').values(chunk).execute()
 }

@@ -60,41 +60,35 @@ async function placeObjects(
   extents: readonly NewExtent[],
   nowMs: number,
 ): Promise<string[]> {
+  const given = new Map(objects.map((object) => [object.objectId, object]))
   // A WAL object whose streams are taken over one transfer at a time comes several times: it keeps the id it got first.
-  const ids = new Map(objects.map((object) => [object.objectId, object.objectId]))
   const known = await selectObjectIds(tx, objects)
-  for (const { objectId, key } of objects) ids.set(objectId, known.get(key) ?? objectId)
-
   const usage = new ObjectUsage()
+  const used = new Set<NewObject>()
   const placed = extents.map((extent) => {
-    const objectId = ids.get(extent.objectId)
+    const { streamId, lengthBytes, maxTimestampMs } = extent
+    const object = given.get(extent.objectId)
+    assert(object !== undefined, `extent of stream ${streamId} points into object ${extent.objectId}, not of this pack`)
     assert(
-      objectId !== undefined,
-      `extent of stream ${extent.streamId} points into object ${extent.objectId}, not of this pack`,
+      extent.position + lengthBytes <= object.lengthBytes,
+      `extent of stream ${streamId} ends outside ${object.key}`,
     )
-    usage.add(objectId, 1, extent.lengthBytes)
-    return { ...extent, objectId, agedFromMs: extent.maxTimestampMs < 0 ? nowMs : extent.maxTimestampMs }
+    used.add(object)
+    const objectId = known.get(object.key) ?? object.objectId
+    usage.add(objectId, 1, lengthBytes)
+    return { ...extent, objectId, agedFromMs: maxTimestampMs < 0 ? nowMs : maxTimestampMs }
   })
-  const isUsed = (object: NewObject) => usage.of(ids.get(object.objectId) ?? object.objectId).extents > 0
-  const used = objects.filter((object) => isUsed(object))
-  const fresh = used.filter((object) => !known.has(object.key))
+
+  const fresh = [...used].filter((object) => !known.has(object.key))
   const freshKeys = fresh.map((object) => object.key)
   const inWal = await referencedKeys(tx, freshKeys)
-  await requireAnnounced(
-    tx,
-    freshKeys.filter((key) => !inWal.has(key)),
-    nowMs,
-  )
-  await insertObjects(tx, fresh, usage)
-  const grown = new ObjectUsage()
-  for (const object of used) {
-    const objectId = known.get(object.key)
-    if (objectId !== undefined) grown.add(objectId, usage.of(objectId).extents, usage.of(objectId).bytes)
-  }
-  await grown.apply(tx)
+  const uploaded = freshKeys.filter((key) => !inWal.has(key))
+  await requireAnnounced(tx, uploaded, nowMs)
   await unmark(tx, freshKeys)
+  await insertObjects(tx, fresh)
+  await usage.apply(tx)
   await insertExtents(tx, placed)
-  return objects.filter((object) => !isUsed(object)).map((object) => object.key)
+  return objects.filter((object) => !used.has(object)).map((object) => object.key)
 }
 
 async function selectObjectIds(tx: Transaction<Schema>, objects: readonly NewObject[]): Promise<Map<string, number>> {

@@ -72,17 +72,27 @@ export async function createWalSegment(
   segment: Omit<WalSegmentRow, 'node' | 'committedBytes'>,
 ): Promise<void> {
   await requireCurrent(tx, node)
-  await tx
+  const row = {
+    segment_id: segment.segmentId,
+    node_id: node.nodeId,
+    node_epoch: node.nodeEpoch,
+    object_key: segment.key,
+    size_bytes: segment.sizeBytes,
+    committed_bytes: null,
+  }
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto('wal_segments')
-    .values({
-      segment_id: segment.segmentId,
-      node_id: node.nodeId,
-      node_epoch: node.nodeEpoch,
-      object_key: segment.key,
-      size_bytes: segment.sizeBytes,
-      committed_bytes: null,
-    })
-    .execute()
+    .values(row)
+    .onConflict((conflict) => conflict.column('segment_id').doNothing())
+    .executeTakeFirstOrThrow()
+  if (numInsertedOrUpdatedRows === 1n) return
+  // Only a caller that lost the answer the first time comes twice.
+  const recorded = await tx
+    .selectFrom('wal_segments')
+    .selectAll()
+    .where('segment_id', '=', segment.segmentId)
+    .executeTakeFirst()
+  assert.deepEqual({ ...recorded }, row, `WAL segment ${segment.segmentId} is another one`)
 }
 
 export async function closeWalSegment(

@@ -1,0 +1,33 @@
+import { describe } from 'vitest'
+import { compactionConformance } from './conformance/compaction.ts'
+import { costConformance } from './conformance/cost.ts'
+import { doomedObjectsConformance } from './conformance/doomed-objects.ts'
+import { failureConformance } from './conformance/failure.ts'
+import { nodeRegistryConformance } from './conformance/node-registry.ts'
+import { packConformance } from './conformance/pack.ts'
+import { retentionConformance } from './conformance/retention.ts'
+import { streamCatalogConformance } from './conformance/stream-catalog.ts'
+import { streamOwnershipConformance } from './conformance/stream-ownership.ts'
+import { streamRemovalConformance } from './conformance/stream-removal.ts'
+import { walConformance } from './conformance/wal.ts'
+import type { OpenMetadata } from './conformance/world.ts'
+
+export type { OpenMetadata } from './conformance/world.ts'
+
+/**
+ * The contract of `Metadata`, to be called inside a `describe` of each dialect's tests. `open` is called anew for every test, and
+ * whoever calls this closes what it opened.
+ */
+export function metadataConformance(open: OpenMetadata): void {
+  describe('node registry', () => nodeRegistryConformance(open))
+  describe('stream catalog', () => streamCatalogConformance(open))
+  describe('ownership', () => streamOwnershipConformance(open))
+  describe('trim and delete', () => streamRemovalConformance(open))
+  describe('WAL rows', () => walConformance(open))
+  describe('packs', () => packConformance(open))
+  describe('compaction', () => compactionConformance(open))
+  describe('doomed objects', () => doomedObjectsConformance(open))
+  describe('retention', () => retentionConformance(open))
+  describe('cost', () => costConformance(open))
+  describe('failure', () => failureConformance(open))
+}

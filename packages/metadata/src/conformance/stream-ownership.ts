@@ -1,0 +1,110 @@
+import { expect, it } from 'vitest'
+import { FencedError } from '../errors.ts'
+import { extentOf, type OpenMetadata, openedStreams, openWorld, packed, topicStream } from './world.ts'
+
+export function streamOwnershipConformance(open: OpenMetadata): void {
+  const register = (metadata: Awaited<ReturnType<typeof openWorld>>['metadata'], nodeId: number) =>
+    metadata.nodes.register({ nodeId, addresses: {}, slots: 1 }, 1)
+
+  it('makes the node the owner and begins leader epoch 1', async () => {
+    const { metadata, node } = await openWorld(open)
+    const [created] = await metadata.streams.create([topicStream('a')], 1)
+    const streamId = created?.streamId ?? 0
+    expect(await metadata.streams.leaderEpochs(streamId)).toEqual([])
+    const opened = await metadata.streams.open(node, [streamId])
+    expect(opened).toEqual([{ ...created, owner: node, leaderEpoch: 1, extents: [], state: null }])
+    const { extents, state, ...record } = opened[0] ?? { extents: null, state: null }
+    expect(await metadata.streams.byStreamId([streamId])).toEqual([record])
+    expect(await metadata.streams.leaderEpochs(streamId)).toEqual([{ leaderEpoch: 1, startOffset: 0 }])
+    expect([extents, state]).toEqual([[], null])
+  })
+
+  it('keeps the leader epoch when the same node epoch opens again', async () => {
+    const world = await openWorld(open)
+    const [stream] = await openedStreams(world, 'a')
+    const [again] = await world.metadata.streams.open(world.node, [stream?.streamId ?? 0])
+    expect(again?.leaderEpoch).toBe(1)
+  })
+
+  it('begins a leader epoch at the end of the log for another epoch of the node, and for another node', async () => {
+    const world = await openWorld(open)
+    const { metadata } = world
+    const [stream] = await openedStreams(world, 'a')
+    const streamId = stream?.streamId ?? 0
+    await packed(world, [extentOf(streamId, 0, 10, 1)], { states: [{ streamId, state: Uint8Array.of(1, 2) }] })
+    const restarted = await register(metadata, 1)
+    const [second] = await metadata.streams.open(restarted, [streamId])
+    expect(second).toMatchObject({ owner: restarted, leaderEpoch: 2, packedOffset: 10 })
+    await packed({ ...world, node: restarted }, [extentOf(streamId, 10, 25, 2, { crc32c: 0xfedc_ba98 })])
+    const other = await register(metadata, 2)
+    const [third] = await metadata.streams.open(other, [streamId])
+    expect(third).toMatchObject({ owner: other, leaderEpoch: 3, startOffset: 0, packedOffset: 25 })
+    expect(third?.state).toEqual(Uint8Array.of(1, 2))
+    expect(third?.extents).toEqual([
+      { ...extentOf(streamId, 0, 10, 1), objectKey: 'data/1', objectBytes: 1_000_000 },
+      { ...extentOf(streamId, 10, 25, 2, { crc32c: 0xfedc_ba98 }), objectKey: 'data/2', objectBytes: 1_000_000 },
+    ])
+    expect(await metadata.streams.leaderEpochs(streamId)).toEqual([
+      { leaderEpoch: 1, startOffset: 0 },
+      { leaderEpoch: 2, startOffset: 10 },
+      { leaderEpoch: 3, startOffset: 25 },
+    ])
+  })
+
+  it('forgets leader epochs in which nothing was written, as Kafka does', async () => {
+    const world = await openWorld(open)
+    const [stream] = await openedStreams(world, 'a')
+    const streamId = stream?.streamId ?? 0
+    await packed(world, [extentOf(streamId, 0, 10, 1)])
+    for (let start = 0; start < 3; start++) {
+      await world.metadata.streams.open(await register(world.metadata, 1), [streamId])
+    }
+    expect(await world.metadata.streams.leaderEpochs(streamId)).toEqual([
+      { leaderEpoch: 1, startOffset: 0 },
+      { leaderEpoch: 4, startOffset: 10 },
+    ])
+  })
+
+  it('forgets leader epochs whose records are all trimmed, but for the one the watermark lies in', async () => {
+    const world = await openWorld(open)
+    const { metadata } = world
+    const [stream] = await openedStreams(world, 'a')
+    const streamId = stream?.streamId ?? 0
+    let { node } = world
+    for (const objectId of [1, 2, 3]) {
+      await packed({ ...world, node }, [extentOf(streamId, objectId * 10 - 10, objectId * 10, objectId)])
+      node = await register(metadata, 1)
+      await metadata.streams.open(node, [streamId])
+    }
+    const epochs = async () => (await metadata.streams.leaderEpochs(streamId)).map((epoch) => epoch.leaderEpoch)
+    await metadata.streams.trim(node, streamId, 9, 1)
+    expect(await epochs()).toEqual([1, 2, 3, 4])
+    await metadata.streams.trim(node, streamId, 10, 1)
+    expect(await epochs()).toEqual([2, 3, 4])
+    await metadata.streams.trim(node, streamId, 25, 1)
+    expect(await epochs()).toEqual([3, 4])
+  })
+
+  it('leaves out unknown streams, and answers each once in the order asked', async () => {
+    const world = await openWorld(open)
+    const [a, b] = await openedStreams(world, 'a', 'b')
+    const [idA, idB] = [a?.streamId ?? 0, b?.streamId ?? 0]
+    const opened = await world.metadata.streams.open(world.node, [idB, 99, idA, idB])
+    expect(opened.map((stream) => stream.streamId)).toEqual([idB, idA])
+  })
+
+  it('refuses a fenced or unknown node, and changes nothing then', async () => {
+    const world = await openWorld(open)
+    const [stream] = await openedStreams(world, 'a')
+    const streamId = stream?.streamId ?? 0
+    const current = await register(world.metadata, 1)
+    await expect(world.metadata.streams.open(world.node, [streamId])).rejects.toThrow(FencedError)
+    await expect(world.metadata.streams.open({ nodeId: 9, nodeEpoch: 1 }, [streamId])).rejects.toThrow(FencedError)
+    const ahead = { nodeId: 1, nodeEpoch: current.nodeEpoch + 1 }
+    await expect(world.metadata.streams.open(ahead, [streamId])).rejects.toThrow(FencedError)
+    expect((await world.metadata.streams.byStreamId([streamId]))[0]).toMatchObject({
+      owner: world.node,
+      leaderEpoch: 1,
+    })
+  })
+}
