@@ -277,6 +277,38 @@ export {
   writeResponseHeader,
 } from './header.ts'
 export { type KafkaError, kafkaErrorOf, kafkaErrors } from './kafka-errors.ts'
-export { type Codec, type Message, type MessageDeclaration, message } from './message.ts'
+export { type Codec, type Message, type MessageDeclaration, type MessageOf, message } from './message.ts'
+export {
+  type ConsumerProtocolAssignment,
+  type ConsumerProtocolSubscription,
+  consumerProtocolAssignment,
+  consumerProtocolSubscription,
+} from './messages/consumer-protocol.ts'
+export {
+  type ControlRecordKey,
+  controlRecordKey,
+  controlRecordTypes,
+  type EndTxnMarker,
+  endTxnMarker,
+} from './messages/control-records.ts'
+export {
+  decodeGroupRecordKey,
+  encodeGroupMetadataKey,
+  encodeOffsetCommitKey,
+  type GroupRecordKey,
+} from './messages/group-record-key.ts'
+export {
+  type GroupMetadataKey,
+  type GroupMetadataValue,
+  groupMetadataKey,
+  groupMetadataValue,
+  groupRecordTypes,
+  type OffsetCommitKey,
+  type OffsetCommitValue,
+  offsetCommitKey,
+  offsetCommitValue,
+} from './messages/group-records.ts'
+
 export { apiOf, apis } from './registry.ts'
 export type { VersionRange } from './version-range.ts'
+export { decodeVersioned, encodeVersioned } from './versioned.ts'

@@ -33,6 +33,9 @@ export interface Message<F extends Fields> extends MessageDeclaration<F> {
   version(version: number): Codec<StructOf<F>, StructInput<F>>
 }
 
+/** What decoding a message gives. */
+export type MessageOf<M extends MessageDeclaration<Fields>> = StructOf<M['fields']>
+
 /** Declares a message that stands alone, such as a record that Kafka keeps in a topic. */
 export function message<const F extends Fields>(declaration: MessageDeclaration<F>): Message<F> {
   const compiled = new Map<number, Codec<StructOf<F>, StructInput<F>>>()
