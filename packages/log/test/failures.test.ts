@@ -1,0 +1,159 @@
+import { type Metadata, MetadataUnavailableError } from '@pico/metadata'
+import { withFaults } from '@pico/storage/faults'
+import { openMemoryStore } from '@pico/storage/memory'
+import { afterEach, describe, expect, test } from 'vitest'
+import { AppendFailedError, type Log, type LogStream } from '../src/index.ts'
+import { appendAll, openStream, TestSystem, walKinds } from './system.ts'
+import { entry, stamp, tagsOf } from './test-entries.ts'
+
+let log: Log | null = null
+afterEach(async () => {
+  await log?.close()
+  log = null
+})
+
+function appendOne(stream: LogStream, tag: number) {
+  const appended = stream.append(entry(tag))
+  stamp(appended.bytes, appended.baseOffset)
+  return appended
+}
+
+const durableWrite = { local: 'write', shared: 'put' } as const
+
+describe.each(walKinds)('when the store fails, a %s WAL', (kind) => {
+  test.each(['fail-before', 'fail-after'] as const)(
+    'acknowledges nothing, rolls back and goes on (%s)',
+    async (fault) => {
+      const store = withFaults(openMemoryStore())
+      const system = await TestSystem.open(kind, { store })
+      log = await system.start()
+      const seen: string[] = []
+      const [stream] = await log.open([await system.createStream()], () => ({
+        committed: (offset) => seen.push(`committed ${offset}`),
+        rolledBack: (offset) => seen.push(`rolled back ${offset}`),
+      }))
+      if (stream === undefined) throw new Error('no stream')
+      await appendAll(stream, [1, 2])
+      store.inject({ operation: durableWrite[kind], nth: 1, fault: { kind: fault, code: 'ENOSPC' } })
+      const doomed = [appendOne(stream, 3), appendOne(stream, 4)]
+      for (const { committed } of doomed) await expect(committed).rejects.toBeInstanceOf(AppendFailedError)
+      expect(stream.nextOffset).toBe(2)
+      expect(stream.committedOffset).toBe(2)
+      expect(await appendAll(stream, [5, 6])).toEqual([2, 3])
+      expect(seen).toEqual(['committed 2', 'rolled back 2', 'committed 4'])
+
+      log = await system.start()
+      const again = await openStream(log, stream.streamId)
+      expect(tagsOf(await again.read(0, 10_000)).map(({ tag }) => tag)).toEqual([1, 2, 5, 6])
+    },
+  )
+
+  test('fails what was appended after a failed flush as well, for its offsets are void', async () => {
+    const { promise: failing, reject: fail } = Promise.withResolvers<void>()
+    let reached = () => {}
+    const onItsWay = new Promise<void>((resolve) => {
+      reached = resolve
+    })
+    let calls = 0
+    const store = withFaults(openMemoryStore(), {
+      before: (operation) => {
+        if (operation !== durableWrite[kind]) return
+        calls += 1
+        reached()
+        return calls === 1 ? failing : undefined
+      },
+    })
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start()
+    const stream = await openStream(log, await system.createStream())
+    const first = appendOne(stream, 1)
+    await onItsWay
+    const second = appendOne(stream, 2)
+    expect(second.baseOffset).toBe(1)
+    fail(new Error('EIO'))
+    await expect(first.committed).rejects.toBeInstanceOf(AppendFailedError)
+    await expect(second.committed).rejects.toBeInstanceOf(AppendFailedError)
+    expect(await appendAll(stream, [3])).toEqual([0])
+  })
+
+  test('has no room while too much waits, and has room again once it is durable', async () => {
+    const store = withFaults(openMemoryStore(), { bytesPerSecond: 10_000_000 })
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start({ unflushedBytesMax: 100_000 })
+    const stream = await openStream(log, await system.createStream())
+    const appended = stream.append(entry(1, { payloadBytes: 200_000 }))
+    stamp(appended.bytes, appended.baseOffset)
+    expect(log.hasRoom()).toBe(false)
+    await log.whenRoom()
+    expect(log.hasRoom()).toBe(true)
+    await appended.committed
+  })
+
+  test('a damaged object is a read error that names it, never other bytes', async () => {
+    const store = withFaults(openMemoryStore())
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start({ logCacheBytes: 0 })
+    const stream = await openStream(log, await system.createStream())
+    for (let i = 0; i < 20; i += 1) {
+      const one = stream.append(entry(i, { payloadBytes: 600_000 }))
+      stamp(one.bytes, one.baseOffset)
+      await one.committed
+    }
+    await log.pack()
+    store.inject({ operation: 'get', key: /^data\//, fault: { kind: 'altered' } })
+    await expect((async () => stream.read(0, 1000))()).rejects.toMatchObject({
+      code: 'PICO_LOG_READ_FAILED',
+      message: expect.stringContaining('data/'),
+    })
+    store.heal()
+    expect(tagsOf(await stream.read(0, 1))).toEqual([{ baseOffset: 0, tag: 0 }])
+  })
+
+  test('packing that fails is tried again, and loses nothing meanwhile', async () => {
+    const store = withFaults(openMemoryStore())
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start({ packBytes: 1000 })
+    const stream = await openStream(log, await system.createStream())
+    store.inject({ operation: 'put', key: /^data\//, nth: 1, fault: { kind: 'fail-before' } })
+    for (let i = 0; i < 5; i += 1) await appendAll(stream, [i], 500)
+    await expect.poll(() => log?.stats.packs, { timeout: 5000 }).toBeGreaterThan(0)
+    expect(system.problems.length).toBeGreaterThan(0)
+    expect(tagsOf(await stream.read(0, 100_000))).toHaveLength(5)
+  })
+})
+
+describe('when the database does not answer', () => {
+  test.each([true, false])(
+    'a commit of unknown outcome is read back, not guessed (it happened: %s)',
+    async (happened) => {
+      const system = await TestSystem.open('shared')
+      loseAnswer(system.metadata, happened)
+      log = await system.start()
+      const stream = await openStream(log, await system.createStream())
+      const appended = appendOne(stream, 1)
+      if (happened) await appended.committed
+      else await expect(appended.committed).rejects.toBeInstanceOf(AppendFailedError)
+      expect(await appendAll(stream, [2])).toEqual([happened ? 1 : 0])
+      log = await system.start()
+      const again = await openStream(log, stream.streamId)
+      expect(tagsOf(await again.read(0, 1000)).map(({ tag }) => tag)).toEqual(happened ? [1, 2] : [2])
+    },
+  )
+})
+
+/** The first commit of WAL objects loses its answer, and so does the first question about it. */
+function loseAnswer(metadata: Metadata, happened: boolean): void {
+  const { log: index } = metadata
+  const commit = index.commitWalObjects.bind(index)
+  const ask = index.isWalObjectCommitted.bind(index)
+  const lost = () => new MetadataUnavailableError('committing', { cause: new Error('connection reset') })
+  index.commitWalObjects = async (node, objects) => {
+    index.commitWalObjects = commit
+    if (happened) await commit(node, objects)
+    throw lost()
+  }
+  index.isWalObjectCommitted = async () => {
+    index.isWalObjectCommitted = ask
+    throw lost()
+  }
+}
