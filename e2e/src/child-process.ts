@@ -14,6 +14,7 @@ export interface ProcessSettings {
   /** The process is ready when this resolves true; asked every 25 ms. Without it, ready at once. */
   readonly ready?: (output: string) => boolean | Promise<boolean>
   readonly readyTimeoutMs?: number
+  readonly onStdout?: (chunk: Buffer) => void
 }
 
 export interface RunningProcess {
@@ -56,7 +57,10 @@ export async function startProcess(settings: ProcessSettings): Promise<RunningPr
   const keep = (chunk: Buffer) => {
     output = (output + chunk.toString('latin1')).slice(-keptOutputBytes)
   }
-  child.stdout?.on('data', keep)
+  child.stdout?.on('data', (chunk: Buffer) => {
+    keep(chunk)
+    settings.onStdout?.(chunk)
+  })
   child.stderr?.on('data', keep)
 
   let exit: ProcessExit | undefined

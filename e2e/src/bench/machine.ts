@@ -1,0 +1,35 @@
+import { writeFileSync } from 'node:fs'
+import { cpus, loadavg, release, totalmem, type } from 'node:os'
+import { run } from '../child-process.ts'
+
+/** What a reader needs to know to judge the numbers. */
+export async function machineFacts(): Promise<Record<string, string>> {
+  const java = await run('java', ['-version'])
+  return {
+    date: new Date().toISOString(),
+    processor: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
+    memory: `${(totalmem() / 2 ** 30).toFixed(0)} GiB`,
+    system: `${type()} ${release()}`,
+    node: process.version,
+    java: java.stderr.split('\n')[0] ?? '',
+    // Above the idle machine's zero, somebody else is using it and the numbers say little.
+    'load before': (loadavg()[0] ?? 0).toFixed(2),
+  }
+}
+
+/** Writes back what earlier runs left dirty, or it would be paid by whoever comes next. */
+export async function settleDisk(): Promise<void> {
+  await run('sync', [], { timeoutMs: 120_000 })
+}
+
+/** Empties the page cache, so that reads come from disk. False when this needs rights we have not got. */
+export async function dropPageCache(): Promise<boolean> {
+  await settleDisk()
+  try {
+    writeFileSync('/proc/sys/vm/drop_caches', '3\n')
+    return true
+  } catch (error) {
+    console.warn(`the page cache was not emptied, so "from disk" is from memory: ${String(error)}`)
+    return false
+  }
+}

@@ -1,0 +1,80 @@
+import type { ContenderName } from './contenders.ts'
+
+/** A bound on one contender's number, alone or as a multiple of another's in the same run. */
+export interface Goal {
+  readonly of: ContenderName
+  readonly atLeast?: number
+  readonly atMost?: number
+  /** Without it, the bound is on the number itself. */
+  readonly times?: ContenderName
+}
+
+export interface Row {
+  readonly name: string
+  readonly unit: string
+  /** One number a round. */
+  readonly values: Partial<Record<ContenderName, readonly number[]>>
+  readonly goals: readonly Goal[]
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
+}
+
+export function medianOf(row: Row, name: ContenderName): number | undefined {
+  const values = row.values[name]
+  return values === undefined || values.length === 0 ? undefined : median(values)
+}
+
+/** Undefined when one of the two did not take part. */
+export function meets(row: Row, goal: Goal): boolean | undefined {
+  const value = medianOf(row, goal.of)
+  const base = goal.times === undefined ? 1 : medianOf(row, goal.times)
+  if (value === undefined || base === undefined) return undefined
+  return value >= (goal.atLeast ?? 0) * base && value <= (goal.atMost ?? Number.POSITIVE_INFINITY) * base
+}
+
+/** A table for a terminal: medians, the spread of rounds, our ratio to each other contender, and the goals. */
+export function renderTable(rows: readonly Row[], names: readonly ContenderName[]): string {
+  const others = names.filter((name) => name !== 'pico')
+  const header = ['case', 'unit', ...names, ...others.map((name) => `pico/${name}`), 'goal']
+  const lines = rows.map((row) => [
+    row.name,
+    row.unit,
+    ...names.map((name) => renderValues(row.values[name])),
+    ...others.map((name) => renderRatio(medianOf(row, 'pico'), medianOf(row, name))),
+    row.goals.map((goal) => renderGoal(row, goal)).join(', '),
+  ])
+  const all = [header, ...lines]
+  const widths = header.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)))
+  return all
+    .map((line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
+    .toSpliced(1, 0, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`)
+    .join('\n')
+}
+
+function renderValues(values: readonly number[] | undefined): string {
+  if (values === undefined || values.length === 0) return '-'
+  const one = renderNumber(median(values))
+  return values.length === 1
+    ? one
+    : `${one} (${renderNumber(Math.min(...values))}-${renderNumber(Math.max(...values))})`
+}
+
+function renderRatio(value: number | undefined, base: number | undefined): string {
+  return value === undefined || base === undefined ? '-' : `${(value / base).toFixed(2)} ×`
+}
+
+function renderGoal(row: Row, goal: Goal): string {
+  const bound = goal.atLeast === undefined ? `≤ ${goal.atMost}` : `≥ ${goal.atLeast}`
+  const times = goal.times === undefined ? '' : ` × ${goal.times}`
+  const met = meets(row, goal)
+  return `${bound}${times}: ${met === undefined ? 'not measured' : met ? 'met' : 'MISSED'}`
+}
+
+function renderNumber(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
+}

@@ -1,0 +1,79 @@
+import { createTopic } from '../raw-topics.ts'
+import { check } from './checker.ts'
+import type { LogRecord } from './history.ts'
+import { startJavaProducer } from './java-producer.ts'
+import { type LoadProducer, startLoadProducer } from './producer.ts'
+import { readLog, startTailReader } from './reader.ts'
+
+export interface LoadSettings {
+  readonly port: number
+  /** Names topics and producers, so that loads on one broker keep apart. */
+  readonly name: string
+  /** A topic each; every topic has two idempotent producers, one plain one and a reader. */
+  readonly topics: number
+  /** Kafka's Java client as one more idempotent producer, on a topic of its own. */
+  readonly java: boolean
+  readonly recordsPerBatch?: number
+  readonly pauseMs?: number
+}
+
+export interface Load {
+  acknowledgedRecords(): number
+  /** Ends the load and holds everything against the log. */
+  finish(): Promise<LoadResult>
+}
+
+export interface LoadResult {
+  readonly acknowledgedRecords: number
+  readonly seenRecords: number
+  /** Of the broker's promises. Must be empty. */
+  readonly breaches: string[]
+  /** Refusals with an error that no client retries. Must be empty: nothing the load does is wrong. */
+  readonly refusals: string[]
+}
+
+/** How long the broker may take to acknowledge what was under way at the end. */
+const patienceMs = 30_000
+
+export async function startLoad(settings: LoadSettings): Promise<Load> {
+  const { port, recordsPerBatch = 20, pauseMs = 2 } = settings
+  const topics = Array.from({ length: settings.topics }, (_, index) => `${settings.name}-${index}`)
+  for (const topic of topics) await createTopic(port, topic)
+  const each = topics.flatMap((topic) => [
+    { topic, name: `${topic}-idempotent-1`, idempotent: true },
+    { topic, name: `${topic}-idempotent-2`, idempotent: true },
+    { topic, name: `${topic}-plain`, idempotent: false },
+  ])
+  const producers: LoadProducer[] = []
+  for (const who of each) producers.push(await startLoadProducer({ ...who, port, recordsPerBatch, pauseMs }))
+  if (settings.java) {
+    const topic = `${settings.name}-java`
+    await createTopic(port, topic)
+    topics.push(topic)
+    producers.push(await startJavaProducer(port, topic))
+  }
+  const readers = topics.map((topic) => startTailReader(port, topic))
+  const acknowledgedRecords = () =>
+    producers.flatMap(({ history }) => history.acknowledged).reduce((sum, { count }) => sum + count, 0)
+
+  return {
+    acknowledgedRecords,
+    async finish() {
+      const stopped = await Promise.allSettled(producers.map((producer) => producer.stop(patienceMs)))
+      for (const reader of readers) await reader.stop()
+      for (const result of stopped) if (result.status === 'rejected') throw result.reason
+      const logs = new Map<string, LogRecord[]>()
+      for (const topic of topics) logs.set(topic, await readLog(port, topic))
+      const history = {
+        producers: producers.map((producer) => producer.history),
+        readers: readers.map((reader) => reader.history),
+      }
+      return {
+        acknowledgedRecords: acknowledgedRecords(),
+        seenRecords: readers.reduce((sum, reader) => sum + reader.history.seen.length, 0),
+        breaches: check(history, logs),
+        refusals: producers.flatMap((producer) => producer.refusals),
+      }
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { zeroUuid } from '@pico/binary'
+import { initProducerId, kafkaErrorOf, produce } from '@pico/kafka-codec'
+import { ConnectionLostError, connectRaw, type RawConnection } from '../raw-kafka.ts'
+import { errorName } from '../raw-topics.ts'
+import { encodeBatch } from '../test-batch.ts'
+import { type ProducerHistory, recordValue } from './history.ts'
+
+export interface LoadProducerSettings {
+  readonly port: number
+  readonly topic: string
+  readonly name: string
+  readonly idempotent: boolean
+  readonly recordsPerBatch: number
+  /** Waits this long after each acknowledgement; 0 is full speed. */
+  readonly pauseMs: number
+}
+
+export interface LoadProducer {
+  readonly history: ProducerHistory
+  /** Batches refused with an error that is not retriable, in words. An idempotent producer ends at the first. */
+  readonly refusals: string[]
+  /** Sends no more, waits for what is under way. Rejects when the broker does not answer in time. */
+  stop(timeoutMs: number): Promise<void>
+}
+
+interface Batch {
+  readonly first: number
+  readonly bytes: Buffer
+}
+
+const inFlightMax = 5 // as the Java client; a broker remembers five batches of an idempotent producer
+const produceVersion = 9
+
+/**
+ * A producer as a client library is one, but with every acknowledgement on record: five batches in flight, sent again in
+ * order, with their sequence numbers, when the connection is lost or the broker says to retry. A plain producer sends the
+ * same way, which may duplicate.
+ */
+export async function startLoadProducer(settings: LoadProducerSettings): Promise<LoadProducer> {
+  const { topic, name, idempotent } = settings
+  const history: ProducerHistory = { name, topic, idempotent, acknowledged: [], sent: 0 }
+  const refusals: string[] = []
+  const producerId = idempotent ? await newProducerId(settings.port) : -1n
+  let stopping = false
+  let abandoned = false
+
+  const makeBatch = (): Batch => {
+    const first = history.sent
+    history.sent += settings.recordsPerBatch
+    const records = Array.from({ length: settings.recordsPerBatch }, (_, index) => ({
+      value: Buffer.from(recordValue(name, first + index), 'latin1'),
+    }))
+    const sequence = idempotent ? { producerId, producerEpoch: 0, baseSequence: first } : {}
+    return { first, bytes: encodeBatch({ records, ...sequence }) }
+  }
+
+  /** Sends every unacknowledged batch in order, then new ones, until an answer is missing or says to retry. */
+  const runConnection = async (connection: RawConnection, unacknowledged: Batch[]): Promise<void> => {
+    const pending: { batch: Batch; answer: Promise<Answer> }[] = []
+    const send = (batch: Batch) => {
+      const answer = sendBatch(connection, topic, batch)
+      answer.catch(() => undefined) // looked at below, in order
+      pending.push({ batch, answer })
+    }
+    for (const batch of unacknowledged) send(batch)
+    while (pending.length > 0 || !stopping) {
+      while (pending.length < inFlightMax && !stopping) {
+        const batch = makeBatch()
+        unacknowledged.push(batch)
+        send(batch)
+      }
+      const oldest = pending.shift()
+      if (oldest === undefined) break
+      const { errorCode, offset } = await oldest.answer
+      if (errorCode === 0) {
+        history.acknowledged.push({ first: oldest.batch.first, count: settings.recordsPerBatch, offset })
+        unacknowledged.shift()
+        if (settings.pauseMs > 0) await sleep(settings.pauseMs)
+        continue
+      }
+      if (kafkaErrorOf(errorCode)?.retriable === true) throw new RetryError(errorName(errorCode))
+      refusals.push(`${name}: records from ${oldest.batch.first}: ${errorName(errorCode)}`)
+      unacknowledged.shift()
+      if (idempotent) stopping = true // what follows would be refused as well
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    const unacknowledged: Batch[] = []
+    while (!abandoned && (!stopping || unacknowledged.length > 0)) {
+      let connection: RawConnection | undefined
+      try {
+        connection = await connectRaw(settings.port)
+        await runConnection(connection, unacknowledged)
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError || error instanceof RetryError)) throw error
+        await sleep(50)
+      } finally {
+        connection?.close()
+      }
+    }
+  }
+
+  const done = run()
+  done.catch(() => undefined) // for whoever stops it
+  return {
+    history,
+    refusals,
+    async stop(timeoutMs) {
+      stopping = true
+      const late = setTimeout(() => {
+        abandoned = true
+      }, timeoutMs)
+      await done.finally(() => clearTimeout(late))
+      if (abandoned) throw new Error(`${name}: no answer for ${timeoutMs} ms after the load`)
+    },
+  }
+}
+
+class RetryError extends Error {}
+
+interface Answer {
+  readonly errorCode: number
+  readonly offset: number
+}
+
+async function sendBatch(connection: RawConnection, topic: string, batch: Batch): Promise<Answer> {
+  const answer = await connection.ask(produce, produceVersion, {
+    transactionalId: null,
+    acks: -1,
+    timeoutMs: 30_000,
+    topicData: [{ name: topic, topicId: zeroUuid, partitionData: [{ index: 0, records: batch.bytes }] }],
+  })
+  const partition = answer.responses[0]?.partitionResponses[0]
+  if (partition === undefined) throw new Error('Produce was answered without its partition')
+  return { errorCode: partition.errorCode, offset: Number(partition.baseOffset) }
+}
+
+export async function newProducerId(port: number): Promise<bigint> {
+  const connection = await connectRaw(port)
+  try {
+    for (let attempt = 0; ; attempt++) {
+      const answer = await connection.ask(initProducerId, 4, {
+        transactionalId: null,
+        transactionTimeoutMs: 60_000,
+        producerId: -1n,
+        producerEpoch: -1,
+      })
+      if (answer.errorCode === 0) return answer.producerId
+      if (attempt === 20) throw new Error(`InitProducerId: ${errorName(answer.errorCode)}`)
+      await sleep(250)
+    }
+  } finally {
+    connection.close()
+  }
+}
