@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { FileStore } from './file/file-store.ts'
-import { Folders } from './file/folders.ts'
+import { Folders, syncFolder } from './file/folders.ts'
 import { removeLeftovers } from './file/temporary-name.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { SegmentStore } from './segment-store.ts'
@@ -12,7 +12,10 @@ import type { SegmentStore } from './segment-store.ts'
  */
 export async function openFileStore(folder: string): Promise<ObjectStore & SegmentStore> {
   const root = resolve(folder)
-  await mkdir(root, { recursive: true })
+  const firstMade = await mkdir(root, { recursive: true })
+  for (let made = root; firstMade !== undefined && made.length >= firstMade.length; made = dirname(made)) {
+    await syncFolder(dirname(made))
+  }
   await removeLeftovers(root)
   return new FileStore(root, new Folders(root))
 }

@@ -1,7 +1,5 @@
-import { open as openWithCallback } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import {
   InvalidKeyError,
   SegmentExistsError,
@@ -13,15 +11,13 @@ import {
 import { checkObjectKey, checkObjectPrefix } from '../object-key.ts'
 import type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from '../object-store.ts'
 import type { SegmentStore, SegmentWriter } from '../segment-store.ts'
-import { FileSegment } from './file-segment.ts'
+import { openFileSegment } from './file-segment.ts'
 import { type Folders, syncFolder } from './folders.ts'
 import { listObjects } from './list-objects.ts'
 import { readObject } from './read-object.ts'
 import { temporaryName } from './temporary-name.ts'
 import { syncEveryBytes, writeBody } from './write-body.ts'
 import { writeFully } from './write-fully.ts'
-
-const openDescriptor = promisify(openWithCallback)
 
 export class FileStore implements ObjectStore, SegmentStore {
   readonly #root: string
@@ -83,8 +79,7 @@ export class FileStore implements ObjectStore, SegmentStore {
     if ((await failingAs('create', key, () => sizeOf(path))) !== null) throw new SegmentExistsError(key)
     const recycled = options.recycle !== undefined && (await this.#recycle(options.recycle, key, sizeBytes))
     if (!recycled) await this.#write('create', key, (file) => writeZeros(file, sizeBytes))
-    const descriptor = await failingAs('create', key, () => openDescriptor(path, 'r+'))
-    return new FileSegment(key, sizeBytes, descriptor)
+    return failingAs('create', key, () => openFileSegment(path, key, sizeBytes))
   }
 
   async close(): Promise<void> {
@@ -146,8 +141,9 @@ export class FileStore implements ObjectStore, SegmentStore {
       await unlink(path)
       return true
     } catch (error) {
+      // A folder of that name is no object. To unlink one is EISDIR on Linux and EPERM elsewhere.
       const code = systemCode(error)
-      if (code === 'ENOENT' || code === 'ENOTDIR') return false
+      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR' || code === 'EPERM') return false
       throw new StoreFailedError('delete', key, { cause: error })
     }
   }

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { readdir, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -26,7 +27,7 @@ export function isTemporaryName(name: string): boolean {
  */
 export async function removeLeftovers(folder: string): Promise<boolean> {
   let left = 0
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+  for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) {
       if (!((await removeLeftovers(path)) && (await removeFolder(path)))) left++
@@ -37,6 +38,16 @@ export async function removeLeftovers(folder: string): Promise<boolean> {
     }
   }
   return left === 0
+}
+
+/** None for a folder that another process removed meanwhile. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
 }
 
 async function removeFolder(path: string): Promise<boolean> {
