@@ -1,9 +1,11 @@
-import { heartbeat, kafkaErrors, listGroups, produce } from '@pico/kafka-codec'
+import { heartbeat, kafkaErrors, listGroups, produce, type ResponseInput } from '@pico/kafka-codec'
 import { type Handler, handler, Ordered, Unanswered } from '../src/handler.ts'
 import { kafkaApiOf } from '../src/kafka-api.ts'
 import { defaultListenSettings, type KafkaListener, type ListenSettings, listenKafka } from '../src/listener.ts'
 import { collectedLog } from './collected-log.ts'
 import { WireClient } from './wire-client.ts'
+
+type Response = ResponseInput<typeof produce>
 
 /** Something that a test settles when it wants to. */
 export class Gate {
@@ -100,10 +102,10 @@ export class HandlerBench {
         const started = this.startGates.get(name)?.opened ?? null
         if (acks === 0) {
           const failure = name.startsWith('bad') ? 'it went wrong' : null
-          return new Ordered(started, new Unanswered((started ?? Promise.resolve()).then(() => failure)))
+          return new Ordered<Response>(started, new Unanswered((started ?? Promise.resolve()).then(() => failure)))
         }
         const answered = this.answerGates.get(name)?.opened ?? Promise.resolve()
-        return new Ordered(
+        return new Ordered<Response>(
           started,
           answered.then(() => ({ responses: [], throttleTimeMs: 0 })),
         )
@@ -120,7 +122,7 @@ export class HandlerBench {
       largeAnswer: true,
       handle: () => {
         this.started.push('large')
-        const group = { groupId: 'g'.repeat(1000), protocolType: '' }
+        const group = { groupId: 'g'.repeat(1000), protocolType: '', groupState: '', groupType: '' }
         return {
           throttleTimeMs: 0,
           errorCode: 0,

@@ -104,7 +104,7 @@ describe('backpressure', () => {
     bench.largeAnswerBytes = 16_000_000
     const client = await bench.listen()
     client.socket.pause()
-    for (let at = 0; at < 5; at++) client.send(listGroups, 0, {}, at)
+    for (let at = 0; at < 5; at++) client.send(listGroups, 0, { statesFilter: [], typesFilter: [] }, at)
     const other = await bench.connect()
     other.send(heartbeat, 4, heartbeatOf('elsewhere'), 9)
     expect((await other.answer(heartbeat, 4)).correlationId).toBe(9)

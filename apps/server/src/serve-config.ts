@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { parseByteSize } from './byte-size.ts'
+import { StartupError, UsageError } from './exit-errors.ts'
+import { formatHostPort, type HostPort, isLoopback, isWildcard, parseHostPort } from './host-port.ts'
+import { parseMetadataUrl, type SqliteUrl } from './metadata-url.ts'
+import type { ServeArguments } from './serve-flags.ts'
+import { parseStorage, parseWal, type StoreUri, type WalUri } from './store-uri.ts'
+
+export interface KafkaConfig {
+  readonly listen: HostPort
+  /** Undefined: where it listens, once the port is known. */
+  readonly advertise: HostPort | undefined
+  readonly partitionsMax: number
+  readonly replicationFactor: 'any' | 'strict'
+  readonly autoCreateTopics: boolean
+  readonly requestBytesMax: number
+  readonly idleTimeoutMs: number
+}
+
+/** All that a server needs to know, as plain data. */
+export interface ServerConfig {
+  readonly nodeId: number
+  readonly clusterId: string
+  readonly metadata: SqliteUrl
+  readonly storage: StoreUri
+  readonly wal: WalUri
+  /** Null: Kafka is not served. */
+  readonly kafka: KafkaConfig | null
+  readonly walCacheBytes: number
+  readonly blockCacheBytes: number
+  readonly packBytes: number
+  readonly packIntervalMs: number
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
+}
+
+const schema = z.object({
+  'node-id': wholeNumber(1),
+  'cluster-id': z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,64}$/, 'is not 1 to 64 letters, digits, dots, dashes or underscores'),
+  'kafka-listen': parsed(parseHostPort, '--kafka-listen'),
+  'kafka-advertise': parsed(parseHostPort, '--kafka-advertise').optional(),
+  'no-kafka': z.boolean(),
+  'kafka-max-partitions': wholeNumber(1),
+  'kafka-replication-factor': z.enum(['any', 'strict']),
+  'kafka-auto-create-topics': z.enum(['true', 'false']).transform((value) => value === 'true'),
+  'kafka-max-request-size': parsed(parseByteSize, '--kafka-max-request-size'),
+  'kafka-idle-timeout-sec': wholeNumber(1),
+  'insecure-allow-remote': z.boolean(),
+  'meta-url': parsed(parseMetadataUrl),
+  storage: parsed(parseStorage),
+  wal: parsed(parseWal).optional(),
+  'wal-cache-size': parsed(parseByteSize, '--wal-cache-size'),
+  'block-cache-size': parsed(parseByteSize, '--block-cache-size'),
+  'wal-upload-threshold': parsed(parseByteSize, '--wal-upload-threshold'),
+  'wal-upload-interval-ms': wholeNumber(1),
+  'log-level': z.enum(['debug', 'info', 'warn', 'error']),
+})
+
+type ServeSettings = z.output<typeof schema>
+
+/** @throws UsageError for what cannot be understood, StartupError for what is refused; both name the flag */
+export function serverConfig(given: ServeArguments): ServerConfig {
+  const checked = schema.safeParse(given)
+  if (!checked.success) throw usageError(checked.error)
+  const settings = checked.data
+  const storage = settings.storage
+  return {
+    nodeId: settings['node-id'],
+    clusterId: settings['cluster-id'],
+    metadata: settings['meta-url'],
+    storage,
+    wal: settings.wal ?? { ...storage, kind: 'segment' },
+    kafka: settings['no-kafka'] ? null : kafkaConfig(settings),
+    walCacheBytes: settings['wal-cache-size'],
+    blockCacheBytes: settings['block-cache-size'],
+    packBytes: settings['wal-upload-threshold'],
+    packIntervalMs: settings['wal-upload-interval-ms'],
+    logLevel: settings['log-level'],
+  }
+}
+
+function kafkaConfig(settings: ServeSettings): KafkaConfig {
+  const listen = settings['kafka-listen']
+  const advertise = settings['kafka-advertise']
+  const shown = formatHostPort(listen)
+  if (!isLoopback(listen.host) && !settings['insecure-allow-remote']) {
+    throw new StartupError(
+      `--kafka-listen ${shown} is beyond loopback, and the Kafka listener has no authentication: give --insecure-allow-remote if its network is trusted`,
+    )
+  }
+  if (isWildcard(listen.host) && advertise === undefined) {
+    throw new StartupError(
+      `--kafka-listen ${shown} is no address that a client could connect to: give --kafka-advertise <host>:<port>`,
+    )
+  }
+  if (advertise !== undefined && (isWildcard(advertise.host) || advertise.port === 0)) {
+    throw new StartupError(
+      `--kafka-advertise ${formatHostPort(advertise)} is no address that a client could connect to`,
+    )
+  }
+  return {
+    listen,
+    advertise,
+    partitionsMax: settings['kafka-max-partitions'],
+    replicationFactor: settings['kafka-replication-factor'],
+    autoCreateTopics: settings['kafka-auto-create-topics'],
+    requestBytesMax: settings['kafka-max-request-size'],
+    idleTimeoutMs: settings['kafka-idle-timeout-sec'] * 1000,
+  }
+}
+
+/** Text that a parser of ours reads: what it throws names the flag already. */
+function parsed<T>(parse: (text: string, flag: string) => T, flag = '') {
+  return z.string().transform((text, context) => {
+    try {
+      return parse(text, flag)
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      context.addIssue({ code: 'custom', message: error.message, params: { complete: true } })
+      return z.NEVER
+    }
+  })
+}
+
+function wholeNumber(least: number) {
+  const problem = `is not a whole number of at least ${least}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, problem)
+    .transform(Number)
+    .refine((value) => value >= least, problem)
+}
+
+function usageError({ issues }: z.ZodError): UsageError {
+  const lines = issues.map((issue) => {
+    const complete = issue.code === 'custom' && issue.params?.['complete'] === true
+    return complete ? issue.message : `--${issue.path.join('.')} ${issue.message}`
+  })
+  return new UsageError(lines.join('\n'))
+}

@@ -1,0 +1,60 @@
+/** What `pico serve` can be told, on its command line or by a variable: `--node-id` is `PICO_NODE_ID`. */
+export interface ServeFlag {
+  readonly describe: string
+  /** A switch takes no value; any other flag takes one. */
+  readonly switch?: true
+  readonly default?: string
+  readonly choices?: readonly string[]
+}
+
+export const serveFlags = {
+  'node-id': { describe: 'Id of this node, unique in its cluster', default: '1' },
+  'cluster-id': { describe: 'Id that clients see; fixed when the database is made', default: 'picomq' },
+  'kafka-listen': { describe: 'Where Kafka clients connect', default: '127.0.0.1:9092' },
+  'kafka-advertise': { describe: 'host:port that Kafka clients are told to use (default: where it listens)' },
+  'no-kafka': { describe: 'Do not serve the Kafka protocol', switch: true },
+  'kafka-max-partitions': { describe: 'Partitions a topic may have', default: '1' },
+  'kafka-replication-factor': {
+    describe: 'any: accept every replication factor and report 1; strict: accept only 1',
+    choices: ['any', 'strict'],
+    default: 'any',
+  },
+  'kafka-auto-create-topics': {
+    describe: 'Create a topic when a client that allows it asks for one that is missing',
+    choices: ['true', 'false'],
+    default: 'true',
+  },
+  'kafka-max-request-size': { describe: 'Largest Kafka request', default: '100MiB' },
+  'kafka-idle-timeout-sec': {
+    describe: 'Close Kafka connections over which nothing moved for so long',
+    default: '600',
+  },
+  'insecure-allow-remote': { describe: 'Allow a listener without authentication beyond loopback', switch: true },
+  'meta-url': { describe: 'Metadata: sqlite:<file> or sqlite::memory:', default: 'sqlite:./data/meta.db' },
+  storage: { describe: 'Objects: <bucket id>@file://<folder>', default: '-2@file://./data/objects' },
+  wal: {
+    describe:
+      'Write-ahead log: <bucket id>@<uri>?kind=segment|object&batchInterval=<ms>&maxBytesInBatch=&maxUnflushedBytes=&maxInflightUploadCount= (default: beside the objects, kind=segment)',
+  },
+  'wal-cache-size': { describe: 'Memory for recent records', default: '200MiB' },
+  'block-cache-size': { describe: 'Memory for records read back from objects', default: '100MiB' },
+  'wal-upload-threshold': {
+    describe: 'Size of the write-ahead log at which it is packed into objects',
+    default: '128MiB',
+  },
+  'wal-upload-interval-ms': { describe: 'Age of the write-ahead log at which it is packed', default: '60000' },
+  'log-level': {
+    describe: 'Least severe log lines written',
+    choices: ['debug', 'info', 'warn', 'error'],
+    default: 'info',
+  },
+} as const satisfies Readonly<Record<string, ServeFlag>>
+
+export type ServeFlagName = keyof typeof serveFlags
+
+/** As given: text for flags, true or false for switches; undefined where there is neither value nor default. */
+export type ServeArguments = Readonly<Partial<Record<ServeFlagName, string | boolean>>>
+
+export function variableOf(flag: string): string {
+  return `PICO_${flag.replaceAll('-', '_').toUpperCase()}`
+}

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path'
+import { parseByteSize } from './byte-size.ts'
+import { UsageError } from './exit-errors.ts'
+
+/** `-2@file://./data/objects`: a bucket id, which is only kept, and where the bucket is. */
+export interface StoreUri {
+  readonly bucketId: number
+  readonly folder: string
+}
+
+export interface WalUri extends StoreUri {
+  /** `segment`: frames in files of its own, the frame is the commit. `object`: an object per flush and a commit in SQL. */
+  readonly kind: 'segment' | 'object'
+  readonly batchIntervalMs?: number
+  readonly batchBytesMax?: number
+  readonly unflushedBytesMax?: number
+  readonly uploadsInFlightMax?: number
+}
+
+/** @throws UsageError naming --storage */
+export function parseStorage(text: string): StoreUri {
+  const { parameters, ...uri } = parse(text, '--storage')
+  refuseUnknown(parameters, [], '--storage')
+  return uri
+}
+
+const walParameters = ['kind', 'batchInterval', 'maxBytesInBatch', 'maxUnflushedBytes', 'maxInflightUploadCount']
+
+/** @throws UsageError naming --wal */
+export function parseWal(text: string): WalUri {
+  const { parameters, ...uri } = parse(text, '--wal')
+  refuseUnknown(parameters, walParameters, '--wal')
+  const kind = parameters.get('kind') ?? 'segment'
+  if (kind !== 'segment' && kind !== 'object') throw new UsageError(`--wal: kind=${kind} is neither segment nor object`)
+  const size = (name: string) => ifGiven(parameters.get(name), (value) => parseByteSize(value, `--wal: ${name}`))
+  const count = (name: string, least: number) =>
+    ifGiven(parameters.get(name), (value) => parseCount(value, least, `--wal: ${name}`))
+  return {
+    ...uri,
+    kind,
+    ...named('batchIntervalMs', count('batchInterval', 0)),
+    ...named('batchBytesMax', size('maxBytesInBatch')),
+    ...named('unflushedBytesMax', size('maxUnflushedBytes')),
+    ...named('uploadsInFlightMax', count('maxInflightUploadCount', 1)),
+  }
+}
+
+function parse(text: string, flag: string): StoreUri & { readonly parameters: URLSearchParams } {
+  const match = /^(-?\d+)@([a-z0-9]+):\/\/([^?]*)(?:\?(.*))?$/i.exec(text)
+  if (match === null)
+    throw new UsageError(`${flag}: ${JSON.stringify(text)} is not <bucket id>@<uri>, such as -2@file://./data/objects`)
+  const [, bucketId = '', scheme = '', path = '', query = ''] = match
+  if (scheme === 's3') throw new UsageError(`${flag}: s3:// is not available yet in this version; use file://`)
+  if (scheme !== 'file') throw new UsageError(`${flag}: ${scheme}:// is not a storage this version knows; use file://`)
+  if (path === '') throw new UsageError(`${flag}: ${JSON.stringify(text)} names no folder`)
+  return {
+    bucketId: Number(bucketId),
+    folder: resolve(decodeURIComponent(path)),
+    parameters: new URLSearchParams(query),
+  }
+}
+
+function refuseUnknown(parameters: URLSearchParams, known: readonly string[], flag: string): void {
+  for (const name of parameters.keys()) {
+    if (!known.includes(name))
+      throw new UsageError(
+        `${flag}: unknown parameter ${name}${known.length === 0 ? '' : `; known are ${known.join(', ')}`}`,
+      )
+  }
+}
+
+function parseCount(text: string, least: number, flag: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new UsageError(`${flag}: ${JSON.stringify(text)} is not a whole number of at least ${least}`)
+  return value
+}
+
+function ifGiven<T>(text: string | null, parse: (text: string) => T): T | undefined {
+  return text === null ? undefined : parse(text)
+}
+
+function named<Name extends string, T>(name: Name, value: T | undefined): { readonly [N in Name]?: T } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: T }
+}
