@@ -94,6 +94,11 @@ export {
 } from './apis/describe-client-quotas.ts'
 export { type DescribeClusterRequest, type DescribeClusterResponse, describeCluster } from './apis/describe-cluster.ts'
 export { type DescribeConfigsRequest, type DescribeConfigsResponse, describeConfigs } from './apis/describe-configs.ts'
+export {
+  type DescribeDelegationTokenRequest,
+  type DescribeDelegationTokenResponse,
+  describeDelegationToken,
+} from './apis/describe-delegation-token.ts'
 export { type DescribeGroupsRequest, type DescribeGroupsResponse, describeGroups } from './apis/describe-groups.ts'
 export { type DescribeLogDirsRequest, type DescribeLogDirsResponse, describeLogDirs } from './apis/describe-log-dirs.ts'
 export {
@@ -124,6 +129,11 @@ export {
 } from './apis/describe-user-scram-credentials.ts'
 export { type ElectLeadersRequest, type ElectLeadersResponse, electLeaders } from './apis/elect-leaders.ts'
 export { type EndTxnRequest, type EndTxnResponse, endTxn } from './apis/end-txn.ts'
+export {
+  type ExpireDelegationTokenRequest,
+  type ExpireDelegationTokenResponse,
+  expireDelegationToken,
+} from './apis/expire-delegation-token.ts'
 export { type FetchRequest, type FetchResponse, fetch } from './apis/fetch.ts'
 export { type FindCoordinatorRequest, type FindCoordinatorResponse, findCoordinator } from './apis/find-coordinator.ts'
 export {
@@ -184,6 +194,11 @@ export {
   readShareGroupStateSummary,
 } from './apis/read-share-group-state-summary.ts'
 export { type RemoveRaftVoterRequest, type RemoveRaftVoterResponse, removeRaftVoter } from './apis/remove-raft-voter.ts'
+export {
+  type RenewDelegationTokenRequest,
+  type RenewDelegationTokenResponse,
+  renewDelegationToken,
+} from './apis/renew-delegation-token.ts'
 export {
   type SaslAuthenticateRequest,
   type SaslAuthenticateResponse,

@@ -26,6 +26,7 @@ import { describeAcls } from './apis/describe-acls.ts'
 import { describeClientQuotas } from './apis/describe-client-quotas.ts'
 import { describeCluster } from './apis/describe-cluster.ts'
 import { describeConfigs } from './apis/describe-configs.ts'
+import { describeDelegationToken } from './apis/describe-delegation-token.ts'
 import { describeGroups } from './apis/describe-groups.ts'
 import { describeLogDirs } from './apis/describe-log-dirs.ts'
 import { describeProducers } from './apis/describe-producers.ts'
@@ -36,6 +37,7 @@ import { describeTransactions } from './apis/describe-transactions.ts'
 import { describeUserScramCredentials } from './apis/describe-user-scram-credentials.ts'
 import { electLeaders } from './apis/elect-leaders.ts'
 import { endTxn } from './apis/end-txn.ts'
+import { expireDelegationToken } from './apis/expire-delegation-token.ts'
 import { fetch } from './apis/fetch.ts'
 import { findCoordinator } from './apis/find-coordinator.ts'
 import { getTelemetrySubscriptions } from './apis/get-telemetry-subscriptions.ts'
@@ -60,6 +62,7 @@ import { pushTelemetry } from './apis/push-telemetry.ts'
 import { readShareGroupState } from './apis/read-share-group-state.ts'
 import { readShareGroupStateSummary } from './apis/read-share-group-state-summary.ts'
 import { removeRaftVoter } from './apis/remove-raft-voter.ts'
+import { renewDelegationToken } from './apis/renew-delegation-token.ts'
 import { saslAuthenticate } from './apis/sasl-authenticate.ts'
 import { saslHandshake } from './apis/sasl-handshake.ts'
 import { shareAcknowledge } from './apis/share-acknowledge.ts'
@@ -115,6 +118,9 @@ export const apis: readonly Api[] = [
   saslAuthenticate,
   createPartitions,
   createDelegationToken,
+  renewDelegationToken,
+  expireDelegationToken,
+  describeDelegationToken,
   deleteGroups,
   electLeaders,
   incrementalAlterConfigs,
