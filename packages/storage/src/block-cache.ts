@@ -32,6 +32,9 @@ export interface BlockCacheSettings {
 /** What a first read fetches: it costs hardly more than one chunk, and most readers go on. */
 const spanBytesMin = 256 * 1024
 
+/** Of the longest span allowed, in `spanBytesMin`, for as many bytes read through as the cache holds. */
+const growthPerCapacity = 2
+
 /**
  * Blocks of objects, in memory. Spans (one GET each) are evicted whole, the longest unused first; failures are not kept.
  * While a sequential reader is in one span, the next one, twice as long, is on its way.
@@ -211,7 +214,8 @@ class SpanCache implements BlockCache {
     block.wasRead = true
     span.unreadCount--
     if (span.unreadCount > 0) return
-    this.#spanBytesMax = Math.min(this.#spanBytesLimit, this.#spanBytesMax + spanBytesMin)
+    const grownBytes = growthPerCapacity * spanBytesMin * (span.range.length / this.#capacityBytes)
+    this.#spanBytesMax = Math.min(this.#spanBytesLimit, this.#spanBytesMax + grownBytes)
   }
 
   #touch(span: Span): void {

@@ -145,10 +145,10 @@ describe('old frames in a recycled file', () => {
 })
 
 describe('a flipped byte', () => {
-  /** Every byte of the segment, each with three different changes. */
+  /** Every byte of the segment, each with two different changes. */
   async function flipEach(segment: Segment, check: (at: number, bytes: Buffer) => Promise<void>): Promise<void> {
     for (let at = 0; at < segment.bytes.length; at++) {
-      for (const change of [0x01, 0x80, 0xff]) {
+      for (const change of [0x01, 0xff]) {
         const bytes = Buffer.from(segment.bytes)
         bytes[at]! ^= change
         await check(at, bytes)
