@@ -2,6 +2,7 @@ import { sealBatch } from './batch-builder.ts'
 import { batchHeaderBytes } from './batch-header.ts'
 import type { BatchView } from './batch-view.ts'
 import type { CompressionCodec } from './compression.ts'
+import { RecordBatchError } from './errors.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import type { RecordCursor } from './record-cursor.ts'
 import { varintLength, writeVarint } from './varint.ts'
@@ -25,6 +26,9 @@ export function rebuildBatch(
   while (cursor.next()) {
     if (count === 0) firstDelta = cursor.timestampDelta
     const timestampDelta = cursor.timestampDelta - firstDelta
+    if (Math.abs(timestampDelta) >= 2 ** 52) {
+      throw new RecordBatchError('PICO_RECORD_BATCH_OUT_OF_RANGE', 'timestamps too far apart for one batch')
+    }
     const payload = cursor.bytes.subarray(cursor.payloadAt, cursor.recordEnd)
     const bodyBytes = 1 + varintLength(timestampDelta) + varintLength(count) + payload.length
     const bytes = batch.reserve(varintLength(bodyBytes) + bodyBytes)

@@ -21,10 +21,14 @@ export function inflateBounded(
     maxOutputLength: Math.max(1, maxBytes),
     info: true,
   }
+  const outcome = runChecked(codec, () => inflate(bytes, options) as ZlibOutcome, maxBytes)
+  if (outcome.buffer.length > maxBytes) throw decompressedTooLarge(codec, maxBytes)
+  return { output: outcome.buffer, consumedBytes: outcome.engine.bytesWritten }
+}
+
+function runChecked(codec: string, inflate: () => ZlibOutcome, maxBytes: number): ZlibOutcome {
   try {
-    const outcome = inflate(bytes, options) as ZlibOutcome
-    if (outcome.buffer.length > maxBytes) throw decompressedTooLarge(codec, maxBytes)
-    return { output: outcome.buffer, consumedBytes: outcome.engine.bytesWritten }
+    return inflate()
   } catch (error) {
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) throw decompressedTooLarge(codec, maxBytes, error)
     throw badCompression(codec, reasonOf(error), error)

@@ -1,16 +1,18 @@
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.CompressionType;
-import org.apache.kafka.common.record.internal.EndTransactionMarker;
 import org.apache.kafka.common.record.internal.ControlRecordType;
+import org.apache.kafka.common.record.internal.EndTransactionMarker;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.MemoryRecordsBuilder;
 import org.apache.kafka.common.record.internal.SimpleRecord;
 import org.apache.kafka.common.utils.internals.ByteBufferOutputStream;
+import org.xerial.snappy.Snappy;
 
 /** batches.json: RecordBatch v2 of every codec and attribute. message-sets.json: magic 0 and 1. */
 final class GoldenBatches {
@@ -25,7 +27,7 @@ final class GoldenBatches {
         Fixtures.write(directory.resolve("message-sets.json"), golden.entries);
     }
 
-    private void batches() {
+    private void batches() throws IOException {
         for (CompressionType type : CompressionType.values()) {
             add(type.name + " varied", build((byte) 2, type, TimestampType.CREATE_TIME, 0, Fixtures.varied()));
             if (type != CompressionType.NONE) {
@@ -35,6 +37,7 @@ final class GoldenBatches {
             add(type.name + " log append time",
                 build((byte) 2, type, TimestampType.LOG_APPEND_TIME, 1L << 40, Fixtures.varied()));
         }
+        rawSnappy();
         add("no timestamps", build((byte) 2, CompressionType.NONE, TimestampType.CREATE_TIME, 0, List.of(
             new SimpleRecord(-1L, null, Fixtures.utf8("a")), new SimpleRecord(-1L, null, Fixtures.utf8("b")))));
         add("some timestamps", build((byte) 2, CompressionType.NONE, TimestampType.CREATE_TIME, 0, List.of(
@@ -51,6 +54,15 @@ final class GoldenBatches {
             false, 3, 4096, Fixtures.T0 + 500);
         horizon.append(new SimpleRecord(Fixtures.T0, Fixtures.utf8("tombstone"), (byte[]) null));
         add("delete horizon", horizon.build());
+    }
+
+    /** One block without snappy-java's framing, as librdkafka writes it. */
+    private void rawSnappy() throws IOException {
+        byte[] plain = GoldenVerdicts.recordBytes(
+            Fixtures.bytes(build((byte) 2, CompressionType.NONE, TimestampType.CREATE_TIME, 0, Fixtures.varied())));
+        byte[] block = Snappy.compress(plain);
+        byte[] batch = GoldenVerdicts.packed(CompressionType.SNAPPY, block, b -> GoldenVerdicts.counts(b, 6));
+        entries.add(Fixtures.describe("snappy raw", batch));
     }
 
     private void messageSets() {

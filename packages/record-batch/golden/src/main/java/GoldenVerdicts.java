@@ -1,23 +1,18 @@
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.CompressionType;
-import org.apache.kafka.common.record.internal.MemoryRecords;
-import org.apache.kafka.common.record.internal.MemoryRecordsBuilder;
 import org.apache.kafka.common.record.internal.SimpleRecord;
-import org.apache.kafka.common.utils.internals.BufferSupplier;
 import org.apache.kafka.common.utils.internals.ByteBufferOutputStream;
 import org.apache.kafka.common.utils.internals.Crc32C;
 
@@ -241,7 +236,8 @@ final class GoldenVerdicts {
         }
     }
 
-    private static void counts(ByteBuffer batch, int count) {
+    /** The header of six varied records. */
+    static void counts(ByteBuffer batch, int count) {
         batch.putInt(57, count).putInt(23, count - 1).putLong(35, Fixtures.T0 + 70_000);
     }
 
@@ -281,7 +277,7 @@ final class GoldenVerdicts {
         return Fixtures.bytes(GoldenBatches.build(magic, type, TimestampType.CREATE_TIME, 0, Fixtures.plain()));
     }
 
-    private static byte[] recordBytes(byte[] batch) {
+    static byte[] recordBytes(byte[] batch) {
         return Arrays.copyOfRange(batch, RECORDS_AT, batch.length);
     }
 
@@ -301,7 +297,7 @@ final class GoldenVerdicts {
     }
 
     /** A batch of three whose records are these bytes as they are. */
-    private static byte[] packed(CompressionType type, byte[] records, Consumer<ByteBuffer> edit) {
+    static byte[] packed(CompressionType type, byte[] records, Consumer<ByteBuffer> edit) {
         byte[] header = Arrays.copyOf(small(NONE), RECORDS_AT);
         return sealed(concat(header, records), b -> {
             b.putInt(8, b.capacity() - 12).putShort(ATTRIBUTES_AT, (short) type.id);
@@ -372,7 +368,7 @@ final class GoldenVerdicts {
         entry.put("name", name);
         entry.put("version", version);
         ObjectNode settings = entry.putObject("config");
-        new java.util.TreeMap<>(config).forEach(settings::put);
+        new TreeMap<>(config).forEach(settings::put);
         entry.put("bytes", Fixtures.base64(bytes));
         broker.judge((short) version, bytes.clone(), config, entry);
         entries.add(entry);
