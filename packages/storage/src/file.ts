@@ -8,7 +8,7 @@ import type { SegmentStore } from './segment-store.ts'
 
 /**
  * Objects and segments as files under `folder`, which is made when it is missing. The key is the path.
- * Temporary files that a crash left behind are removed, and so are empty folders.
+ * Temporary files that a crash left behind are removed, and so are folders that have long been empty.
  */
 export async function openFileStore(folder: string): Promise<ObjectStore & SegmentStore> {
   const root = resolve(folder)

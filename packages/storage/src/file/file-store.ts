@@ -123,16 +123,15 @@ export class FileStore implements ObjectStore, SegmentStore {
   }
 
   async #openNew(temporary: string): Promise<FileHandle> {
-    const folder = dirname(temporary)
-    await this.#folders.make(folder)
-    try {
-      return await open(temporary, 'wx')
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT') throw error
-      // Another process, opening the same store, found the folder empty and removed it.
-      this.#folders.forget()
-      await this.#folders.make(folder)
-      return open(temporary, 'wx')
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#folders.make(dirname(temporary))
+        return await open(temporary, 'wx')
+      } catch (error) {
+        if (systemCode(error) !== 'ENOENT' || attempt === 3) throw error
+        // Somebody removed the folder, as another process does that opens the store and finds it long empty.
+        this.#folders.forget()
+      }
     }
   }
 

@@ -8,8 +8,11 @@ import { systemCode } from '../errors.ts'
 const mark = '~'
 /** With the process id, names a process: ids are used again, and in a container they always are. */
 const processStart = Math.floor(performance.timeOrigin).toString(36)
-/** A put takes minutes at the very most; a file left by a process of the same id on another machine goes after this. */
-const leftoverAgeMsMax = 3_600_000
+/**
+ * No put takes that long. Younger than this, a file of a live process, and an empty folder, may be somebody's who is at work in the
+ * same folder.
+ */
+const workAgeMsMax = 3_600_000
 
 /** A name for the `serial`-th file in the making of this process, to be renamed when its bytes are durable. */
 export function temporaryName(serial: number): string {
@@ -21,8 +24,8 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Removes what processes that are gone left in the making, and folders without files. Another live process may be at work in
- * the same folder: its files are left alone, and a writer whose folder disappears makes it again.
+ * Removes what processes that are gone left in the making, and folders that have long been empty. Another live process may be at
+ * work in the same folder.
  * @returns whether the folder is empty now.
  */
 export async function removeLeftovers(folder: string): Promise<boolean> {
@@ -30,7 +33,8 @@ export async function removeLeftovers(folder: string): Promise<boolean> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) {
-      if (!((await removeLeftovers(path)) && (await removeFolder(path)))) left++
+      const isLongEmpty = (await removeLeftovers(path)) && (await isOld(path))
+      if (!isLongEmpty || !(await removeFolder(path))) left++
     } else if (isTemporaryName(entry.name) && (await isLeftover(path, entry.name))) {
       await rm(path, { force: true })
     } else {
@@ -65,8 +69,12 @@ async function isLeftover(path: string, name: string): Promise<boolean> {
   const [pid = '', start] = name.slice(mark.length).split('-')
   if (Number(pid) === process.pid) return start !== processStart
   if (!isAlive(Number(pid))) return true
+  return isOld(path)
+}
+
+async function isOld(path: string): Promise<boolean> {
   try {
-    return (await stat(path)).mtimeMs < Date.now() - leftoverAgeMsMax
+    return (await stat(path)).mtimeMs < Date.now() - workAgeMsMax
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false
     throw error
