@@ -15,6 +15,8 @@ export interface LoadSettings {
   readonly java: boolean
   readonly recordsPerBatch?: number
   readonly pauseMs?: number
+  /** Readers that follow every topic; on when left out. */
+  readonly readers?: boolean
 }
 
 export interface Load {
@@ -52,7 +54,7 @@ export async function startLoad(settings: LoadSettings): Promise<Load> {
     topics.push(topic)
     producers.push(await startJavaProducer(port, topic))
   }
-  const readers = topics.map((topic) => startTailReader(port, topic))
+  const readers = settings.readers === false ? [] : topics.map((topic) => startTailReader(port, topic))
   const acknowledgedRecords = () =>
     producers.flatMap(({ history }) => history.acknowledged).reduce((sum, { count }) => sum + count, 0)
 

@@ -57,6 +57,18 @@ export async function readLog(port: number, topic: string): Promise<LogRecord[]>
   return log
 }
 
+/** Fails when the topic has none. */
+export async function readFirstRecord(port: number, topic: string): Promise<LogRecord> {
+  const connection = await connectRaw(port)
+  try {
+    const [first] = await fetchFrom(connection, topic, 0, 5000)
+    if (first === undefined) throw new Error(`${topic} has no record`)
+    return first
+  } finally {
+    connection.close()
+  }
+}
+
 const fetchVersion = 11
 
 async function fetchFrom(

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { produceToSlowStore } from '../slow-store.ts'
+import { benchConsume } from './consume.ts'
+import { type Contender, type ContenderName, contenderNames, openContest } from './contenders.ts'
+import { benchIdle } from './idle.ts'
+import { benchLatency } from './latency.ts'
+import { machineFacts } from './machine.ts'
+import { benchProduce, produceCases } from './produce.ts'
+import { meets, type Row, renderTable } from './report.ts'
+
+const usage = `npm run bench -- [options]
+
+Pico beside a real Apache Kafka on this machine, in one run, with Kafka's own load tools.
+
+  --quick            an eighth of the data, one round: to see that it works, not to quote (also BENCH_QUICK=1)
+  --rounds N         rounds, contenders taking turns (3)
+  --brokers LIST     of ${contenderNames.join(', ')} (kafka,kafka-flush,pico)
+  --only LIST        of produce, consume, latency, idle, memory (all)
+  --case TEXT        only the produce cases whose name contains this
+  --json FILE        every number of every round, too
+  --check            exit with 1 when a goal is missed
+`
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: process.env['BENCH_QUICK'] === '1' },
+    rounds: { type: 'string' },
+    brokers: { type: 'string', default: 'kafka,kafka-flush,pico' },
+    only: { type: 'string', default: 'produce,consume,latency,idle,memory' },
+    case: { type: 'string', default: '' },
+    json: { type: 'string' },
+    check: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (options.help) {
+  console.log(usage)
+  process.exit(0)
+}
+
+const settings = { rounds: Number(options.rounds ?? (options.quick ? 1 : 3)), scale: options.quick ? 1 / 8 : 1 }
+const names = options.brokers.split(',').map((name): ContenderName => {
+  const found = contenderNames.find((each) => each === name)
+  if (found === undefined) throw new Error(`--brokers: there is no "${name}"`)
+  return found
+})
+const parts = new Set(options.only.split(','))
+
+const facts = await machineFacts()
+for (const [name, value] of Object.entries(facts)) console.log(`${name}: ${value}`)
+console.log(`rounds: ${settings.rounds}, share of the data: ${settings.scale}\n`)
+
+const rows = await measure()
+console.log(`\nmedian (least-most) of ${settings.rounds} rounds\n\n${renderTable(rows, names)}`)
+if (options.json !== undefined) {
+  writeFileSync(options.json, `${JSON.stringify({ facts, settings, rows }, undefined, 2)}\n`)
+}
+const missed = rows.flatMap((row) => row.goals.filter((goal) => meets(row, goal) === false))
+console.log(`\n${missed.length} goals missed`)
+process.exit(options.check && missed.length > 0 ? 1 : 0)
+
+async function measure(): Promise<Row[]> {
+  const rows: Row[] = []
+  const part = async (name: string, work: () => Promise<readonly Row[]>) => {
+    if (!parts.has(name)) return
+    console.error(name)
+    rows.push(...(await work()))
+  }
+  if (parts.has('produce') || parts.has('consume') || parts.has('latency')) {
+    const contest = await openContest(names)
+    try {
+      await part('produce', () => allProduceCases(contest.contenders))
+      await part('consume', () => benchConsume(contest.contenders, settings))
+      await part('latency', () => benchLatency(contest.contenders, settings))
+    } finally {
+      await contest.close()
+    }
+  }
+  if (names.includes('pico')) {
+    await part('idle', () => benchIdle(settings))
+    await part('memory', benchMemory)
+  }
+  return rows
+}
+
+async function allProduceCases(contenders: readonly Contender[]): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const each of produceCases) {
+    if (!each.name.includes(options.case)) continue
+    console.error(each.name)
+    rows.push(await benchProduce(contenders, each, settings))
+  }
+  return rows
+}
+
+/** Once each: the number is a maximum over a minute already. */
+async function benchMemory(): Promise<Row[]> {
+  const rows: Row[] = []
+  const seconds = 60 * settings.scale
+  for (const fault of ['slow-store', 'slow-objects'] as const) {
+    const result = await produceToSlowStore('local', fault, seconds)
+    if (result.breaches.length > 0) throw new Error(`records lost: ${result.breaches.slice(0, 5).join('; ')}`)
+    const peak = result.peakRssBytes / (1024 * 1024)
+    console.error(`  ${fault}: ${peak.toFixed(0)} MB, ${result.acknowledgedRecords} records acknowledged, all there`)
+    rows.push({
+      name: `most memory in ${seconds} s of producing, ${fault} at 5 MB/s`,
+      unit: 'MB',
+      values: { pico: [peak] },
+      goals: [{ of: 'pico', atMost: 700 }],
+    })
+  }
+  return rows
+}
