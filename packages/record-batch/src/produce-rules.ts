@@ -37,7 +37,7 @@ export const defaultProduceRules: Omit<ProduceRules, 'produceVersion' | 'nowMs'>
   timestampAfterMaxMs: 60 * 60 * 1000,
   isCompacted: false,
   compressionType: 'producer',
-  maxDecompressedBytes: 128 * 1024 * 1024,
+  maxDecompressedBytes: 64 * 1024 * 1024,
 }
 
 /** The codec a batch has to be stored with. */

@@ -26,7 +26,7 @@ export type RecordsSettings = {
 }
 
 /** Far above what clients send in one batch, far below what hurts a process. */
-export const defaultRecordsSettings: RecordsSettings = { maxDecompressedBytes: 128 * 1024 * 1024 }
+export const defaultRecordsSettings: RecordsSettings = { maxDecompressedBytes: 64 * 1024 * 1024 }
 
 /**
  * The records of a batch in order, one at a time; decompression happens when the first is asked for.
