@@ -2,7 +2,7 @@
  * JoinGroup. Behaviour: Kafka 4's classic groups; every version's differences are flags of the event.
  * Left out: nothing of the classic protocol; the consumer protocol of KIP-848 is not served.
  */
-import { armPending, armSession } from './deadlines.ts'
+import { armExpiryCheck, armPending, armSession } from './deadlines.ts'
 import { groupErrorCodes } from './error-codes.ts'
 import type { JoinEvent } from './events.ts'
 import type { GroupState } from './group-state.ts'
@@ -69,6 +69,8 @@ function joinNewMember(t: Transition, event: JoinEvent): void {
   if (group.phase === 'Dead') {
     group.phase = 'Empty'
     group.emptySinceMs = t.nowMs
+    // It may come to nothing: a reserved id that nobody uses must not leave a group behind.
+    armExpiryCheck(group, t.nowMs + group.settings.offsetsRetentionCheckIntervalMs)
   }
   const memberId = `${groupInstanceId ?? event.clientId}-${event.freshUuid}`
   const replaced = groupInstanceId === null ? undefined : group.staticMemberIds.get(groupInstanceId)
