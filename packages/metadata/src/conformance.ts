@@ -5,6 +5,7 @@ import { doomedObjectsConformance } from './conformance/doomed-objects.ts'
 import { failureConformance } from './conformance/failure.ts'
 import { nodeRegistryConformance } from './conformance/node-registry.ts'
 import { packConformance } from './conformance/pack.ts'
+import { randomHistoryConformance } from './conformance/random-history.ts'
 import { retentionConformance } from './conformance/retention.ts'
 import { streamCatalogConformance } from './conformance/stream-catalog.ts'
 import { streamOwnershipConformance } from './conformance/stream-ownership.ts'
@@ -17,8 +18,9 @@ export type { OpenMetadata } from './conformance/world.ts'
 /**
  * The contract of `Metadata`, to be called inside a `describe` of each dialect's tests. `open` is called anew for every test, and
  * whoever calls this closes what it opened.
+ * `historyRuns` random histories are tried; a long run tries thousands.
  */
-export function metadataConformance(open: OpenMetadata): void {
+export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { historyRuns?: number } = {}): void {
   describe('node registry', () => nodeRegistryConformance(open))
   describe('stream catalog', () => streamCatalogConformance(open))
   describe('ownership', () => streamOwnershipConformance(open))
@@ -29,5 +31,6 @@ export function metadataConformance(open: OpenMetadata): void {
   describe('doomed objects', () => doomedObjectsConformance(open))
   describe('retention', () => retentionConformance(open))
   describe('cost', () => costConformance(open))
+  describe('random histories', () => randomHistoryConformance(open, historyRuns))
   describe('failure', () => failureConformance(open))
 }

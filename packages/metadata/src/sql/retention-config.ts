@@ -19,8 +19,8 @@ export function retentionLimits(config: Readonly<Record<string, string>>): Reten
 function limit(config: Readonly<Record<string, string>>, key: string): number | null {
   const text = config[key]
   if (text === undefined) return null
-  assert(/^(-1|\d+)$/.test(text), `${key} is not a limit: ${text}`)
-  const value = Number(text)
   // Kafka's settings are int64, and its largest value is a common way to say "for ever".
+  const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN
+  assert(value >= -1, `${key} is not a limit: ${text}`)
   return value < 0 || value > Number.MAX_SAFE_INTEGER ? null : value
 }
