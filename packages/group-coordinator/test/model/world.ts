@@ -62,7 +62,8 @@ export function runWorld(seed: number, engine: Engine = realEngine): RunSummary 
   const endMs = time.nowMs + unkindMs
   while (time.runNext(endMs)) events++
   world.isCalm = true
-  if (!consumers.some(({ state }) => state === 'running')) start(traitsOf(random, consumers.length))
+  // One that is surely alive: of those that seem to run, some may yet learn that they have been replaced.
+  start(traitsOf(random, consumers.length))
 
   const giveUpMs = time.nowMs + settleWithinMs
   let settledMs: number | null = null
