@@ -1,4 +1,4 @@
-import { type Log, type LogSettings, openLog, type WalComponents } from '@pico/log'
+import { type EntryFormat, type Log, type LogSettings, openLog, type WalComponents } from '@pico/log'
 import type { Metadata } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import {
@@ -67,12 +67,13 @@ export class TestSystem {
   async start(
     settings: Partial<StreamsSettings> = {},
     logSettings: Partial<LogSettings> = {},
-    metadata = this.metadata,
+    parts: { readonly metadata?: Metadata; readonly format?: EntryFormat } = {},
   ): Promise<Node> {
     const { clock, store } = this
+    const { metadata = this.metadata, format = recordBatchEntries } = parts
     const node = await metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, clock.nowMs())
     const wal: WalComponents = { kind: this.kind, store }
-    const components = { store, wal, metadata, node, clock, format: recordBatchEntries }
+    const components = { store, wal, metadata, node, clock, format }
     const log = await openLog(components, { ...quiet, ...logSettings })
     const clusterId = await metadata.nodes.clusterId()
     const streams = await openStreams({ log, metadata, node, clusterId, clock }, settings)
