@@ -51,16 +51,12 @@ function validateBatch(batch: BatchView, isConverted: boolean, rules: ProduceRul
   if ('accepted' in walked) return walked
 
   const target = targetCodec(rules.compressionType, codec)
-  if (walked.isDense && target === codec)
-    return accept(
-      withTrueMaxTimestamp(batch, walked.maxTimestamp, rules),
-      batch,
-      isConverted,
-      walked.maxTimestamp,
-      rules,
-    )
+  if (walked.isDense && target === codec) {
+    const stored = withTrueMaxTimestamp(batch, walked.maxTimestamp, rules)
+    return accept(stored, isConverted || stored !== batch, walked.maxTimestamp, rules)
+  }
   const rebuilt = new BatchView(rebuildBatch(batch, openCursor(), target, walked.maxTimestamp))
-  return judgeSize(rebuilt, rules) ?? accept(rebuilt, batch, true, walked.maxTimestamp, rules)
+  return judgeSize(rebuilt, rules) ?? accept(rebuilt, true, walked.maxTimestamp, rules)
 }
 
 /** Everything that does not need the records. */
@@ -112,13 +108,7 @@ function withTrueMaxTimestamp(batch: BatchView, maxTimestamp: number, rules: Pro
   return copy
 }
 
-function accept(
-  stored: BatchView,
-  sent: BatchView,
-  isConverted: boolean,
-  maxTimestamp: number,
-  rules: ProduceRules,
-): ProduceVerdict {
+function accept(stored: BatchView, rewritten: boolean, maxTimestamp: number, rules: ProduceRules): ProduceVerdict {
   if (stored.byteLength > rules.segmentBytes) {
     return refused(
       produceErrors.recordListTooLarge,
@@ -131,7 +121,7 @@ function accept(
   return {
     accepted: true,
     batch: stored,
-    rewritten: isConverted || stored !== sent,
+    rewritten,
     count: stored.count,
     producerId: isIdempotent ? producerId : -1,
     producerEpoch: isIdempotent ? stored.producerEpoch : -1,

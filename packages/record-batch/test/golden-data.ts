@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type BatchView, records } from '../src/index.ts'
 
-/** The data under `golden/data`, written by Kafka 4.4.0's own classes (golden/README.md). Bytes are base64. */
+/** The data under `golden/captures`, written by Kafka 4.4.0's own classes (golden/README.md). Bytes are base64. */
 export type GoldenBatch = {
   readonly name: string
   readonly bytes: string
@@ -57,7 +57,7 @@ export type GoldenVerdict = {
 }
 
 export function readGolden<Entry>(file: string): Entry[] {
-  return JSON.parse(readFileSync(new URL(`../golden/data/${file}.json`, import.meta.url), 'utf8')) as Entry[]
+  return JSON.parse(readFileSync(new URL(`../golden/captures/${file}.json`, import.meta.url), 'utf8')) as Entry[]
 }
 
 export function fromBase64(text: string): Buffer {
