@@ -5,9 +5,11 @@ import { Promises, promise } from './promises.ts'
 import { Random } from './random.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-const unkindMs = 180_000
+const unkindMs = 150_000
+const lastDeathAfterMs = 30_000
 /** Sessions, rebalances and pauses are at most a minute long: after a few of them everybody must have found together. */
 const settleWithinMs = 600_000
+const consumersMax = 10
 
 export interface RunSummary {
   readonly commits: number
@@ -17,89 +19,121 @@ export interface RunSummary {
 
 /** One group and its consumers: some minutes of everything that can go wrong, then calm, in which all must be well. */
 export function runWorld(seed: number, engine: Engine = realEngine): RunSummary {
-  const time = new VirtualTime()
-  const random = new Random(seed)
-  const promises = new Promises(() => time.nowMs)
-  const host = new CoordinatorHost(time, random, promises, engine)
-  const world: Surroundings = { time, random, host, partitionCount: random.int(1, 6), isCalm: false, nextToken: 1 }
-  const consumers: Consumer[] = []
-  let events = 0
-  let lives = 1
+  return new World(seed, engine).run()
+}
 
-  const start = (traits: ConsumerTraits) => {
-    consumers.push(new Consumer(world, traits))
+class World {
+  readonly #time = new VirtualTime()
+  readonly #promises = new Promises(() => this.#time.nowMs)
+  readonly #random: Random
+  readonly #host: CoordinatorHost
+  readonly #surroundings: Surroundings
+  readonly #consumers: Consumer[] = []
+  #events = 0
+  #lives = 1
+
+  constructor(seed: number, engine: Engine) {
+    const time = this.#time
+    const random = new Random(seed)
+    const host = new CoordinatorHost(time, random, this.#promises, engine)
+    this.#random = random
+    this.#host = host
+    this.#surroundings = { time, random, host, partitionCount: random.int(1, 6), isCalm: false, nextToken: 1 }
   }
-  for (let i = random.int(1, 5); i > 0; i--)
-    time.after(random.int(0, 20_000), () => start(traitsOf(random, consumers.length)))
 
-  const somethingHappens = () => {
-    if (world.isCalm) return
-    const consumer = random.pick(consumers.filter(({ state }) => state === 'running'))
-    const die = random.next()
-    if (consumer === undefined || die < 0.2) {
-      if (consumers.length < 10) start(traitsOf(random, consumers.length))
-    } else if (die < 0.35) {
-      consumer.die()
-    } else if (die < 0.5) {
-      consumer.leave()
-    } else if (die < 0.7) {
-      // A new process of the same static member; the old one is dead, or does not know yet that it is replaced.
-      if (consumer.traits.instanceId === null || random.chance(0.6)) consumer.die()
-      start({ ...consumer.traits, name: `${consumer.traits.name}+` })
-    } else if (die < 0.8) {
-      host.failNextWrite()
-    } else if (die < 0.87) {
-      host.compactLog()
-    } else {
-      lives++
-      if (random.chance(0.5)) host.crash()
-      else host.move()
+  run(): RunSummary {
+    for (let i = this.#random.int(1, 5); i > 0; i--)
+      this.#time.after(this.#random.int(0, 20_000), () => this.#startAny())
+    this.#time.after(5_000, () => this.#happen())
+    this.#runFor(unkindMs)
+    this.#surroundings.isCalm = true
+    this.#settle()
+    return { commits: this.#promises.commits.commits, events: this.#events, lives: this.#lives }
+  }
+
+  /** Now and then something goes wrong, or somebody comes or goes. */
+  #happen(): void {
+    if (this.#surroundings.isCalm) return
+    const consumer = this.#random.pick(this.#running())
+    const die = this.#random.next()
+    if (consumer === undefined || die < 0.2) this.#startAny()
+    else if (die < 0.35) consumer.die()
+    else if (die < 0.5) consumer.leave()
+    else if (die < 0.7) this.#startAgain(consumer)
+    else if (die < 0.8) this.#host.failNextWrite()
+    else if (die < 0.87) this.#host.compactLog()
+    else this.#loseCoordinator()
+    this.#time.after(this.#random.int(1_000, 25_000), () => this.#happen())
+  }
+
+  #startAny(): void {
+    if (this.#consumers.length < consumersMax) this.#start(traitsOf(this.#random, this.#consumers.length))
+  }
+
+  /** A new process like this one. That of a static member is dead, or does not know yet that it is replaced. */
+  #startAgain(consumer: Consumer): void {
+    if (consumer.traits.instanceId === null || this.#random.chance(0.6)) consumer.die()
+    this.#start({ ...consumer.traits, name: `${consumer.traits.name}+` })
+  }
+
+  #start(traits: ConsumerTraits): Consumer {
+    const consumer = new Consumer(this.#surroundings, traits)
+    this.#consumers.push(consumer)
+    return consumer
+  }
+
+  #loseCoordinator(): void {
+    this.#lives++
+    if (this.#random.chance(0.5)) this.#host.crash()
+    else this.#host.move()
+  }
+
+  #settle(): void {
+    // One that is surely alive: of those that seem to run, some may yet learn that they have been replaced.
+    const alive = this.#start(traitsOf(this.#random, this.#consumers.length))
+    // And a last death, when nothing else makes the group look: only its silence tells.
+    this.#runFor(lastDeathAfterMs)
+    this.#random.pick(this.#running().filter((consumer) => consumer !== alive))?.die()
+
+    const giveUpMs = this.#time.nowMs + settleWithinMs
+    let roundsSettled = 0
+    while (roundsSettled < 3) {
+      roundsSettled = this.#isSettled() ? roundsSettled + 1 : 0
+      promise(this.#time.nowMs < giveUpMs, `nobody is stuck for ever: ${this.#picture()}`)
+      this.#runFor(5_000)
     }
-    time.after(random.int(1_000, 25_000), somethingHappens)
   }
-  time.after(5_000, somethingHappens)
 
-  const endMs = time.nowMs + unkindMs
-  while (time.runNext(endMs)) events++
-  world.isCalm = true
-  // One that is surely alive: of those that seem to run, some may yet learn that they have been replaced.
-  start(traitsOf(random, consumers.length))
-
-  const giveUpMs = time.nowMs + settleWithinMs
-  let settledMs: number | null = null
-  while (settledMs === null || time.nowMs < settledMs + 20_000) {
-    const isSettled = settled(host, promises, consumers, world.partitionCount)
-    settledMs = isSettled ? (settledMs ?? time.nowMs) : null
-    promise(time.nowMs < giveUpMs, `nobody is stuck for ever: ${picture(host, consumers)}`)
-    const untilMs = time.nowMs + 5_000
-    while (time.runNext(untilMs)) events++
+  /** A stable group of exactly those that run, every partition with exactly one of them, and nobody waiting. */
+  #isSettled(): boolean {
+    const { state } = this.#host
+    const running = this.#running()
+    const owned = running.flatMap((consumer) => consumer.owned).sort((a, b) => a - b)
+    return (
+      state?.phase === 'Stable' &&
+      this.#promises.nobodyWaits() &&
+      state.members.size === running.length &&
+      running.every(({ isConsuming, memberId }) => isConsuming && state.members.has(memberId)) &&
+      owned.length === this.#surroundings.partitionCount &&
+      owned.every((partition, i) => partition === i)
+    )
   }
-  return { commits: promises.commits.commits, events, lives }
-}
 
-/** A stable group of exactly those that run, every partition with exactly one of them, and nobody waiting. */
-function settled(
-  host: CoordinatorHost,
-  promises: Promises,
-  consumers: readonly Consumer[],
-  partitionCount: number,
-): boolean {
-  const running = consumers.filter(({ state }) => state === 'running')
-  const owned = running.flatMap((consumer) => consumer.owned).sort((a, b) => a - b)
-  return (
-    promises.nobodyWaits() &&
-    host.state?.phase === 'Stable' &&
-    host.state.members.size === running.length &&
-    running.every(({ isConsuming, memberId }) => isConsuming && host.state?.members.has(memberId)) &&
-    owned.length === partitionCount &&
-    owned.every((partition, i) => partition === i)
-  )
-}
+  #picture(): string {
+    const { state } = this.#host
+    const members = state === null ? 'no coordinator' : `${state.phase} with ${[...state.members.keys()].join(' ')}`
+    const running = this.#running().map(({ traits, memberId, owned }) => `${traits.name} as ${memberId} with ${owned}`)
+    return `${members}; running: ${running.join(', ')}`
+  }
 
-function picture({ state }: CoordinatorHost, consumers: readonly Consumer[]): string {
-  const members = state === null ? 'no coordinator' : `${state.phase} with ${[...state.members.keys()].join(' ')}`
-  const running = consumers.filter((consumer) => consumer.state === 'running')
-  return `${members}; running: ${running.map((one) => `${one.traits.name} as ${one.memberId} with ${one.owned}`).join(', ')}`
+  #running(): Consumer[] {
+    return this.#consumers.filter(({ state }) => state === 'running')
+  }
+
+  #runFor(ms: number): void {
+    const endMs = this.#time.nowMs + ms
+    while (this.#time.runNext(endMs)) this.#events++
+  }
 }
 
 function traitsOf(random: Random, index: number): ConsumerTraits {
