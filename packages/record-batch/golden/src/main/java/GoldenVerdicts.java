@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import net.jpountz.xxhash.XXHashFactory;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.CompressionType;
 import org.apache.kafka.common.record.internal.SimpleRecord;
@@ -131,6 +132,7 @@ final class GoldenVerdicts {
             judge(type.name + " null keys, compacted", varied(type), Map.of("cleanup.policy", "compact"));
             judge(type.name + " good keys, compacted", withRecords(type, plain, b -> { }), Map.of("cleanup.policy", "compact"));
         }
+        judge("lz4 of linked blocks", linkedBlocks(small(CompressionType.LZ4)));
         byte[] good = recordBytes(small(NONE));
         int[] headerCounts = {-1, 1, 100, Integer.MAX_VALUE};
         for (int headers : headerCounts) {
@@ -253,6 +255,15 @@ final class GoldenVerdicts {
             }
         }
         return damaged;
+    }
+
+    /** The only block of a frame refers to nothing before it, so the same frame may say that it could. */
+    private static byte[] linkedBlocks(byte[] batch) {
+        return sealed(batch, b -> {
+            b.put(RECORDS_AT + 4, (byte) (b.get(RECORDS_AT + 4) & ~0x20));
+            int hash = XXHashFactory.fastestInstance().hash32().hash(b.array(), RECORDS_AT + 4, 2, 0);
+            b.put(RECORDS_AT + 6, (byte) (hash >> 8));
+        });
     }
 
     /** Three records with keys, now. */
