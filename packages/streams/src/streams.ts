@@ -46,7 +46,8 @@ export type PartitionMiss = 'unknown-topic' | 'unknown-topic-id' | 'unknown-part
 
 /**
  * The one door for every front end: names, topics, and the streams behind them. What the database or the store cannot do right now
- * rejects with MetadataUnavailableError, AppendFailedError or ReadFailedError: all retriable.
+ * rejects with MetadataUnavailableError, AppendFailedError or ReadFailedError: all retriable. So is PartitionGoneError, of a partition
+ * that was kept for too long: look it up again.
  */
 export interface Streams {
   readonly clusterId: string
@@ -56,8 +57,8 @@ export interface Streams {
   /** False when there is no such topic. Waiters on its partitions wake, appends in flight reject. */
   deleteTopic(topic: TopicRef): Promise<boolean>
   /**
-   * Those topics, opened where this node may own them, so that the leader epochs told are the ones in force. In the order asked for,
-   * undefined where unknown.
+   * Those topics, in the order asked for, undefined where unknown. Nothing is opened: the leader epochs told are those in force once
+   * the partitions are.
    */
   describeTopics(topics: readonly TopicRef[]): Promise<(TopicDescription | undefined)[]>
   /** Every topic, in name order, without opening anything. */
@@ -75,5 +76,6 @@ export interface Streams {
   /** See Log. */
   hasRoom(): boolean
   whenRoom(): Promise<void>
+  /** Takes nothing from now on, wakes who waits, and resolves when what is in flight is settled. The log and the database stay open. */
   close(): Promise<void>
 }

@@ -132,11 +132,7 @@ async function run(kind: (typeof walKinds)[number], steps: readonly Step[]): Pro
         case 'fail': {
           await settle()
           system.failFlushes()
-          const batch = {
-            producerId: 1,
-            count: 2,
-            ...choose(model, { producerId: 1, count: 2, sent: { kind: 'next', skip: 0 } }),
-          }
+          const batch = choose(model, { producerId: 1, count: 2, sent: { kind: 'next', skip: 0 } })
           const atMs = system.clock.nowMs()
           expect(model.judge({ ...batch, atMs })).toBe('new')
           const doomed = send(partition, batch)

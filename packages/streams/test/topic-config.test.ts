@@ -63,8 +63,14 @@ describe('topic settings', () => {
       'retention.bytes': '1000000',
     }
     expect(config(overrides)).toEqual({
-      overrides,
+      overrides: {
+        ...overrides,
+        'max.message.bytes': '2000',
+        'message.timestamp.after.max.ms': '2000',
+        'cleanup.policy': 'delete,compact',
+      },
       maxMessageBytes: 2000,
+      segmentBytes: 1_073_741_824,
       messageTimestampType: 'LogAppendTime',
       messageTimestampBeforeMaxMs: 1000,
       messageTimestampAfterMaxMs: 2000,
@@ -72,6 +78,25 @@ describe('topic settings', () => {
       compacted: true,
       retentionMs: 86_400_000,
       retentionBytes: 1_000_000,
+    })
+  })
+
+  it('are kept as Kafka shows them, whatever spaces, signs and cases they came with', () => {
+    const given = {
+      'segment.bytes': ' +2000000 ',
+      preallocate: 'TRUE',
+      'retention.bytes': '-7',
+      'compression.type': ' lz4 ',
+    }
+    expect(config(given)).toMatchObject({
+      overrides: {
+        'segment.bytes': '2000000',
+        preallocate: 'true',
+        'retention.bytes': '-1',
+        'compression.type': 'lz4',
+      },
+      segmentBytes: 2_000_000,
+      compressionType: 'lz4',
     })
   })
 
