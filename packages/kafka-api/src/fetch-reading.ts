@@ -125,7 +125,7 @@ function startRead(
     return null
   }
   try {
-    const read = fetch.partition.read(fetch.nextOffset, Math.max(0, allowance), signal)
+    const read = fetch.partition.read(fetch.nextOffset, Math.max(1, allowance), signal)
     if (read === 'out-of-range') {
       fetch.errorCode = kafkaErrors.offsetOutOfRange.code
       return null

@@ -24,6 +24,11 @@ const retriable: Readonly<Record<string, Readonly<Record<Operation, number>>>> =
     read: kafkaErrors.notLeaderOrFollower.code,
     manage: kafkaErrors.requestTimedOut.code,
   },
+  PICO_STREAMS_PARTITION_GONE: {
+    append: kafkaErrors.notLeaderOrFollower.code,
+    read: kafkaErrors.notLeaderOrFollower.code,
+    manage: kafkaErrors.requestTimedOut.code,
+  },
   PICO_METADATA_UNAVAILABLE: {
     append: kafkaErrors.notEnoughReplicas.code,
     read: kafkaErrors.kafkaStorageError.code,

@@ -13,6 +13,8 @@ import { leaderEpochError, missErrorCode } from '../partition-access.ts'
  * Left out: v0's search by segment; a time there gives the offset that later versions give.
  */
 
+const firstWithLeaderEpoch = 4
+
 type RequestedPartition = ListOffsetsRequest['topics'][number]['partitions'][number]
 
 interface Found {
@@ -76,7 +78,7 @@ export function listOffsetsHandler({ streams, explain }: Dependencies): Handler 
       const search = searchFor(nearestSafeInteger(wanted.timestamp), apiVersion)
       if (search === undefined) return refused(partitionIndex, kafkaErrors.unsupportedVersion.code)
       const found = (await search(partition)) ?? none
-      return apiVersion === 0 ? oldStyle(wanted, found) : answer(partitionIndex, found)
+      return apiVersion === 0 ? oldStyle(wanted, found) : answer(partitionIndex, found, apiVersion)
     } catch (error) {
       return refused(partitionIndex, explain(error, 'read'))
     }
@@ -93,9 +95,10 @@ async function earliest(partition: Partition): Promise<Found> {
   return { offset: partition.startOffset, timestampMs: -1, leaderEpoch: -1 }
 }
 
-function answer(partitionIndex: number, { offset, timestampMs, leaderEpoch }: Found) {
-  const found = { offset: BigInt(offset), timestamp: BigInt(timestampMs), leaderEpoch }
-  return { partitionIndex, errorCode: 0, oldStyleOffsets: [], ...found }
+function answer(partitionIndex: number, { offset, timestampMs, leaderEpoch }: Found, apiVersion: number) {
+  const found = { offset: BigInt(offset), timestamp: BigInt(timestampMs) }
+  const epoch = apiVersion >= firstWithLeaderEpoch ? { leaderEpoch } : {}
+  return { partitionIndex, errorCode: 0, oldStyleOffsets: [], ...found, ...epoch }
 }
 
 /** Version 0 lists offsets before the time, newest first; we know one. */
