@@ -7,6 +7,7 @@ export interface SegmentStore {
    * Creates the segment `key`, `sizeBytes` long, every block allocated, durable when resolved: a later write and sync changes no
    * file metadata. With `recycle`, the file of that (no longer referenced) key becomes the new one by a rename, its old bytes
    * still in it; when it is missing or of another size, a new file is made.
+   * @throws SegmentExistsError when there is a segment or object `key`: it may hold acknowledged data. StoreFailedError.
    */
   create(key: string, sizeBytes: number, options?: { readonly recycle?: string }): Promise<SegmentWriter>
 }
@@ -18,7 +19,9 @@ export interface SegmentWriter {
    * Writes at `position` and syncs: resolves when the bytes are durable. One write at a time.
    * After a rejection nothing is known about those bytes, and the writer refuses every further write (the kernel may have
    * dropped dirty pages, so a retried sync would prove nothing).
+   * @throws SegmentFailedError
    */
   write(position: number, buffers: readonly Uint8Array[]): Promise<void>
+  /** Waits for the write that is under way. */
   close(): Promise<void>
 }

@@ -4,13 +4,14 @@ import { systemCode } from '../errors.ts'
 
 /** The folders of a store: made on demand, and durable before anything is put into them. */
 export class Folders {
+  /** There already, and durable. */
   readonly #root: string
   /** Folders whose entry in their parent is known to be durable, or is being made so. */
   readonly #ready = new Map<string, Promise<void>>()
 
   constructor(root: string) {
     this.#root = root
-    this.#ready.set(root, syncFolder(root))
+    this.#ready.set(root, Promise.resolve())
   }
 
   /**
@@ -22,15 +23,16 @@ export class Folders {
     if (known !== undefined) return known
     const making = this.#make(folder)
     this.#ready.set(folder, making)
-    making.catch(() => this.#ready.delete(folder))
+    making.catch(() => {
+      if (this.#ready.get(folder) === making) this.#ready.delete(folder)
+    })
     return making
   }
 
   /** Another process removed folders: nothing is known any more. */
   forget(): void {
-    const root = this.#ready.get(this.#root)
     this.#ready.clear()
-    if (root !== undefined) this.#ready.set(this.#root, root)
+    this.#ready.set(this.#root, Promise.resolve())
   }
 
   async #make(folder: string): Promise<void> {
