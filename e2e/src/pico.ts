@@ -34,17 +34,24 @@ export interface PicoSettings {
   readonly readyTimeoutMs?: number
 }
 
-const cli = join(dirname(fileURLToPath(import.meta.url)), '../../apps/server/dist/cli.js')
+const server = join(dirname(fileURLToPath(import.meta.url)), '../../apps/server')
+
+/** What is built is what is tested. `E2E_PICO=source` runs the sources instead, while working on them. */
+function cliOf(): string[] {
+  if (process.env['E2E_PICO'] === 'source') return ['--conditions=@pico/source', join(server, 'src/cli.ts')]
+  const built = join(server, 'dist/cli.js')
+  if (!existsSync(built)) throw new Error(`${built} is not there: run npm run setup first`)
+  return [built]
+}
 
 export async function startPico(settings: PicoSettings = {}): Promise<PicoServer> {
-  if (!existsSync(cli)) throw new Error(`${cli} is not built: run npm run setup first`)
   const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'pico-e2e-'))
   const port = await freePort()
   const objects = `-2@file://${join(folder, 'objects')}`
   const wal = settings.wal === 'shared' ? [`--wal=${objects}?kind=object`] : []
   const args = [
     ...(settings.nodeFlags ?? []),
-    cli,
+    ...cliOf(),
     'serve',
     '--kafka-listen',
     `127.0.0.1:${port}`,

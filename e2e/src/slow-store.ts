@@ -12,16 +12,10 @@ export interface SlowStoreResult {
 }
 
 /**
- * Produces as fast as pico takes it while its store takes 5 MB/s, then reads everything back.
- * `slow-store` slows WAL and objects alike; `slow-objects` leaves the WAL at full speed, so that what it holds piles up
- * in front of the packer.
+ * Produces as fast as pico takes it while its store, WAL and objects together, moves 5 MB/s; then reads everything back.
  */
-export async function produceToSlowStore(
-  wal: WalKind,
-  fault: 'slow-store' | 'slow-objects',
-  seconds: number,
-): Promise<SlowStoreResult> {
-  const pico: PicoServer = await startPico({ wal, fault: `${fault}=5MBps` })
+export async function produceToSlowStore(wal: WalKind, seconds: number): Promise<SlowStoreResult> {
+  const pico: PicoServer = await startPico({ wal, fault: 'slow-store=5MBps' })
   try {
     const load = await startLoad({
       port: pico.port,

@@ -37,10 +37,9 @@ describe.each(brokersUnderTest(['pico']))('every record comes back as it was sen
   })
 
   describe.each(clients)('$name reads', (reader) => {
-    it.each(clients)('what $name wrote', async (writer) => {
+    it.for(clients)('what $name wrote', async (writer, { skip }) => {
       if (reader.readsByGroup && !(await servesGroups(broker.port))) {
-        console.warn(`not run because ${reader.name} reads by a consumer group, and this broker has none`)
-        return
+        skip(`${reader.name} reads by a consumer group, and this broker serves none`)
       }
       const written = topics.filter((each) => each.writer === writer)
       const wanted = new Map(written.map(({ topic, records }) => [topic, records.length]))

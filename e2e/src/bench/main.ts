@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { walKinds } from '../pico.ts'
 import { produceToSlowStore } from '../slow-store.ts'
 import { benchConsume } from './consume.ts'
 import { type Contender, type ContenderName, contenderNames, openContest } from './contenders.ts'
@@ -98,13 +99,13 @@ async function allProduceCases(contenders: readonly Contender[]): Promise<Row[]>
 async function benchMemory(): Promise<Row[]> {
   const rows: Row[] = []
   const seconds = 60 * settings.scale
-  for (const fault of ['slow-store', 'slow-objects'] as const) {
-    const result = await produceToSlowStore('local', fault, seconds)
+  for (const wal of walKinds) {
+    const result = await produceToSlowStore(wal, seconds)
     if (result.breaches.length > 0) throw new Error(`records lost: ${result.breaches.slice(0, 5).join('; ')}`)
     const peak = result.peakRssBytes / (1024 * 1024)
-    console.error(`  ${fault}: ${peak.toFixed(0)} MB, ${result.acknowledgedRecords} records acknowledged, all there`)
+    console.error(`  ${wal} WAL: ${peak.toFixed(0)} MB, ${result.acknowledgedRecords} records acknowledged, all there`)
     rows.push({
-      name: `most memory in ${seconds} s of producing, ${fault} at 5 MB/s`,
+      name: `most memory in ${seconds} s of producing to a store of 5 MB/s, ${wal} WAL`,
       unit: 'MB',
       values: { pico: [peak] },
       goals: [{ of: 'pico', atMost: 700 }],
