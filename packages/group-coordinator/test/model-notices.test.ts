@@ -140,8 +140,9 @@ const mutants: Record<string, { engine: Engine; breaks: RegExp }> = {
     engine: brokenStep((state, event, nowMs) => {
       if (event.kind !== 'sync') return step(state, event, nowMs)
       // Changes the bytes of the request itself, so that what was said and what is given agree.
-      const [one] = event.assignments
-      for (const { assignment } of event.assignments) if (one !== undefined) assignment.fill(one.assignment[0] ?? 0)
+      const [one, ...others] = event.assignments
+      const partition = one?.assignment[0]
+      if (partition !== undefined) for (const { assignment } of others) assignment.fill(partition)
       return step(state, event, nowMs)
     }),
     breaks: /one owner in generation/,

@@ -1,4 +1,4 @@
-import type { GroupRequest, JoinResponse, Reply } from '../../src/index.ts'
+import type { GroupRequest, JoinedMember, JoinResponse, Reply } from '../../src/index.ts'
 import type { CoordinatorHost } from './coordinator-host.ts'
 import type { Random } from './random.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -9,6 +9,8 @@ export interface Surroundings {
   readonly random: Random
   readonly host: CoordinatorHost
   readonly partitionCount: number
+  /** The whole group gives partitions up one rebalance before others get them, and keeps the rest throughout (KIP-429). */
+  readonly isCooperative: boolean
   isCalm: boolean
   nextToken: number
 }
@@ -29,8 +31,9 @@ type Omitted<T> = T extends GroupRequest ? Omit<T, 'requestToken'> : never
 const heartbeatIntervalMs = 3_000
 
 /**
- * A consumer as the Java client is one, eager protocol: it gives up its partitions before it joins again, commits what
- * it has read before that, fetches the committed offsets of what it is given, heartbeats in between.
+ * A consumer as the Java client is one. Eager, it gives up its partitions before it joins again; cooperative, it keeps
+ * them, says so, and gives up what it is not given again. It commits what it has read, fetches the committed offsets of
+ * what it is given, heartbeats in between.
  */
 export class Consumer {
   readonly traits: ConsumerTraits
@@ -50,6 +53,7 @@ export class Consumer {
     this.#world = world
     this.traits = traits
     this.#join()
+    this.#consumeLater()
   }
 
   die(): void {
@@ -75,7 +79,7 @@ export class Consumer {
 
   #rejoin(): void {
     this.#attempt++
-    this.owned = []
+    if (!this.#world.isCooperative) this.owned = []
     this.isConsuming = false
     this.#after(this.#world.random.int(0, 200), () => this.#join())
   }
@@ -83,7 +87,7 @@ export class Consumer {
   #join(): void {
     this.#attempt++
     const { name, instanceId, slowness: _, ...traits } = this.traits
-    const protocols = [{ name: 'range', metadata: new Uint8Array([0, 0, 0, 0, 0, 1, 0, 1, 116]) }]
+    const protocols = [{ name: 'p', metadata: Uint8Array.of(...subscriptionToT, ...this.owned) }]
     const uuid = `${this.#world.nextToken}`
     this.#send(
       {
@@ -116,22 +120,15 @@ export class Consumer {
   #sync({ memberId, generationId, leader, skipAssignment, members }: JoinResponse): void {
     this.generationId = generationId
     const isToAssign = leader === memberId && !skipAssignment
-    const assignments = isToAssign
-      ? assignEvenly(
-          members.map((member) => member.memberId),
-          this.#world.partitionCount,
-        )
-      : []
+    const { partitionCount, isCooperative } = this.#world
+    const assign = isCooperative ? assignCooperatively : assignEvenly
+    const assignments = isToAssign ? assign(members, partitionCount) : []
     const { requestOf } = this
-    this.#send(
-      { ...requestOf('sync'), protocolType: 'consumer', protocolName: 'range', assignments },
-      30_000,
-      (reply) => {
-        if (reply?.kind !== 'sync') this.#rejoin()
-        else if (reply.response.errorCode !== 0) this.#recover(reply.response.errorCode)
-        else this.#assigned([...reply.response.assignment])
-      },
-    )
+    this.#send({ ...requestOf('sync'), protocolType: 'consumer', protocolName: 'p', assignments }, 30_000, (reply) => {
+      if (reply?.kind !== 'sync') this.#rejoin()
+      else if (reply.response.errorCode !== 0) this.#recover(reply.response.errorCode)
+      else this.#assigned([...reply.response.assignment])
+    })
     this.#heartbeatLater()
   }
 
@@ -143,23 +140,36 @@ export class Consumer {
   })
 
   #assigned(partitions: readonly number[]): void {
+    const revoked = this.owned.filter((partition) => !partitions.includes(partition))
+    if (revoked.length > 0) this.#commit()
+    this.owned = this.owned.filter((partition) => partitions.includes(partition))
+    const added = partitions.filter((partition) => !this.owned.includes(partition))
+    this.#startAt(added, () => {
+      this.owned = partitions
+      this.isConsuming = true
+      if (revoked.length > 0) this.#rejoin()
+    })
+  }
+
+  /** Reads on from what is committed. */
+  #startAt(partitions: readonly number[], started: () => void): void {
     const topics = [{ topic: 't', partitions }]
     this.#send({ kind: 'offsetFetch', topics }, 10_000, (reply) => {
       if (reply?.kind !== 'offsetFetch' || reply.response.errorCode !== 0) {
-        this.#after(100, () => this.#assigned(partitions))
+        this.#after(100, () => this.#startAt(partitions, started))
         return
       }
       for (const { partition, offset } of reply.response.topics[0]?.partitions ?? []) {
         this.#positions.set(partition, Math.max(offset, 0))
       }
-      this.owned = partitions
-      this.isConsuming = true
-      this.#consumeLater()
+      started()
     })
   }
 
+  /** All its life, whatever it joins meanwhile; without partitions there is nothing to it. */
   #consumeLater(): void {
-    this.#after(this.#world.random.int(2_000, 10_000), () => {
+    this.#awake(this.#world.random.int(2_000, 10_000), () => {
+      if (this.state !== 'running') return
       for (const partition of this.owned) {
         this.#positions.set(partition, (this.#positions.get(partition) ?? 0) + this.#world.random.int(1, 9))
       }
@@ -206,17 +216,25 @@ export class Consumer {
       return
     }
     if (errorCode === 25) this.memberId = ''
+    // Others may have what it had.
+    if (errorCode === 22 || errorCode === 25) this.owned = []
     this.#rejoin()
   }
 
-  /** Later, and later still if it is asleep then; never if it has joined anew or stopped meanwhile. */
+  /** Later, unless it has joined anew or stopped meanwhile. */
   #after(delayMs: number, run: () => void): void {
-    const { time, random, isCalm } = this.#world
     const attempt = this.#attempt
+    this.#awake(delayMs, () => {
+      if (attempt === this.#attempt) run()
+    })
+  }
+
+  /** Later, and later still if it is asleep then. */
+  #awake(delayMs: number, run: () => void): void {
+    const { time, random, isCalm } = this.#world
     if (!isCalm && random.chance(this.traits.slowness)) this.#pausedUntilMs = time.nowMs + random.int(500, 60_000)
     time.at(Math.max(time.nowMs + delayMs, this.#pausedUntilMs), () => {
-      if (attempt !== this.#attempt) return
-      if (time.nowMs < this.#pausedUntilMs) this.#after(0, run)
+      if (time.nowMs < this.#pausedUntilMs) this.#awake(0, run)
       else run()
     })
   }
@@ -244,15 +262,29 @@ export class Consumer {
   }
 }
 
-function assignEvenly(
-  memberIds: readonly string[],
-  partitionCount: number,
-): { memberId: string; assignment: Uint8Array }[] {
-  const sorted = [...memberIds].sort()
+/** ConsumerProtocolSubscription v0: topics ["t"]; what follows in our metadata is what is owned. */
+const subscriptionToT = [0, 0, 0, 0, 0, 1, 0, 1, 116]
+
+type Assignments = { memberId: string; assignment: Uint8Array }[]
+
+function assignEvenly(members: readonly JoinedMember[], partitionCount: number): Assignments {
+  const sorted = members.map(({ memberId }) => memberId).sort()
   return sorted.map((memberId, at) => ({
     memberId,
     assignment: Uint8Array.from({ length: partitionCount }, (_, partition) => partition).filter(
       (partition) => partition % sorted.length === at,
     ),
+  }))
+}
+
+/** The same in the end, but what somebody else still has is given to nobody this time. */
+function assignCooperatively(members: readonly JoinedMember[], partitionCount: number): Assignments {
+  const owners = new Map<number, string>()
+  for (const { memberId, metadata } of members) {
+    for (const partition of metadata.subarray(subscriptionToT.length)) owners.set(partition, memberId)
+  }
+  return assignEvenly(members, partitionCount).map(({ memberId, assignment }) => ({
+    memberId,
+    assignment: assignment.filter((partition) => (owners.get(partition) ?? memberId) === memberId),
   }))
 }

@@ -38,7 +38,8 @@ class World {
     const host = new CoordinatorHost(time, random, this.#promises, engine)
     this.#random = random
     this.#host = host
-    this.#surroundings = { time, random, host, partitionCount: random.int(1, 6), isCalm: false, nextToken: 1 }
+    const kind = { partitionCount: random.int(1, 6), isCooperative: random.chance(0.5) }
+    this.#surroundings = { time, random, host, ...kind, isCalm: false, nextToken: 1 }
   }
 
   run(): RunSummary {
