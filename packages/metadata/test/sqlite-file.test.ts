@@ -85,6 +85,24 @@ describe('a database file', () => {
     await expect(openSqliteMetadata({ path })).rejects.toThrow('9999_future')
   })
 
+  // A limit on the size of files stands in for a full disk; lifting it takes prlimit, of util-linux.
+  it.runIf(process.platform === 'linux')(
+    'says so when it cannot grow, loses nothing, and serves on once it can',
+    () => {
+      const script = join(import.meta.dirname, 'kill/fill-up.ts')
+      const limited = `trap '' XFSZ; ulimit -S -f 2000; exec "$0" "$1" "$2"`
+      const path = join(folder, 'full.db')
+      const { stdout } = spawnSync('sh', ['-c', limited, process.execPath, script, path], { encoding: 'utf8' })
+      const said = JSON.parse(stdout)
+      expect(said).toMatchObject({ code: 'PICO_METADATA_UNAVAILABLE', failed: 2 })
+      expect(said.message).toContain('while creating streams')
+      expect(said.createdWhenFull).toBeGreaterThan(5)
+      expect(said.foundWhenFull).toBe(said.createdWhenFull)
+      expect(said.created).toBe(said.createdWhenFull + 1)
+      expect(said.found).toBe(said.created)
+    },
+  )
+
   it('is in write-ahead mode', async () => {
     const path = join(folder, 'mode.db')
     await (await openSqliteMetadata({ path })).close()

@@ -8,6 +8,7 @@ export function retentionConformance(open: OpenMetadata): void {
     await withConfigs(world, { 'retention.ms': '100' })
     expect(await due(world, 1110)).toEqual([])
     expect(await due(world, 1111)).toEqual(['t0 to 10'])
+    expect(await due(world, 1120)).toEqual(['t0 to 10'])
     expect(await due(world, 1125)).toEqual(['t0 to 20'])
     expect(await due(world, 9999)).toEqual(['t0 to 30'])
   })
@@ -89,7 +90,15 @@ export function retentionConformance(open: OpenMetadata): void {
     const extents = [{ ...extent, cuts: [{ baseOffset: 0, position: 0 }] }]
     const object = { objectId: 2, key: 'data/2', lengthBytes: 1000 }
     await metadata.log.commitCompaction(node, { object, replaced: [1], extents }, 6000)
+    expect(await due(world, 5100)).toEqual([])
     expect(await due(world, 5101)).toEqual(['a to 10'])
+  })
+
+  it('finds who is due behind those that were trimmed and are not any more', async () => {
+    const world = await openWorld(open)
+    const [first] = await withConfigs(world, { 'retention.bytes': '200' }, { 'retention.bytes': '200' })
+    await world.metadata.streams.trim(world.node, first ?? 0, 10, 1)
+    expect(await due(world, 1, 1)).toEqual(['t1 to 10'])
   })
 
   it('answers as many as asked for', async () => {

@@ -65,8 +65,8 @@ class NodeSqliteDriver implements Driver {
   }
 
   async rollbackTransaction() {
-    // Some failures (a full disk, an I/O error) have rolled back by themselves.
-    if (this.#database.isTransaction) this.#connection.end('rollback')
+    // Some failures (a full disk, an I/O error) have rolled back by themselves. Node before 22.16 cannot tell.
+    if (this.#database.isTransaction !== false) this.#connection.end('rollback')
   }
 
   async releaseConnection() {}
