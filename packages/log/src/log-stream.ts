@@ -60,7 +60,7 @@ export interface LogStream {
    * or past the committed end. Offsets below startOffset are the caller's to refuse. @throws ReadFailedError (store unreachable, damaged object)
    */
   read(offset: number, maxBytes: number, signal?: AbortSignal): LogRead | null | Promise<LogRead | null>
-  /** The first entry at or after startOffset whose maxTimestampMs is at least `timestampMs`, or null. */
+  /** The first entry at or after startOffset whose maxTimestampMs is at least `timestampMs`, or null. @throws ReadFailedError */
   findTimestamp(timestampMs: number): Promise<EntryHeader | null>
   /** The highest maxTimestampMs of what is readable, -1 when empty. */
   maxTimestampMs(): number

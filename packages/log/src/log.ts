@@ -33,7 +33,7 @@ export interface Log {
   ): Promise<(LogStream | undefined)[]>
   /** An open stream, or undefined. */
   opened(streamId: number): LogStream | undefined
-  /** Forgets a stream that was deleted: its un-packed entries are not packed, its pending appends reject. */
+  /** Forgets a stream that was deleted: its un-packed entries are not packed. Pending appends settle with their flush. */
   forget(streamId: number): void
   /**
    * Asked before an idle stream is dropped from memory (nothing un-packed, no append or read for `idleStreamMs`). The default is to

@@ -75,26 +75,22 @@ export class OpenStream implements LogStream {
   }
 
   async findTimestamp(timestampMs: number): Promise<EntryHeader | null> {
+    const mayHold = (range: { maxTimestampMs: number; endOffset: number }) =>
+      range.maxTimestampMs >= timestampMs && range.endOffset > this.startOffset
     const { stored } = this.#engine
-    const find = (bytes: Uint8Array): EntryHeader | null => {
-      for (const { header } of entries(stored.format, bytes)) {
-        if (header.maxTimestampMs >= timestampMs && header.endOffset > this.startOffset) return header
-      }
-      return null
-    }
     for (const extent of this.extents) {
-      if (extent.maxTimestampMs < timestampMs || extent.endOffset <= this.startOffset) continue
+      if (!mayHold(extent)) continue
       for (const chunk of await stored.chunksOf(extent)) {
-        if (chunk.maxTimestampMs < timestampMs) continue
-        const found = find((await stored.bytesAt(this.streamId, [extent], chunk.baseOffset)).bytes)
+        const offset = Math.max(chunk.baseOffset, extent.baseOffset)
+        if (chunk.maxTimestampMs < timestampMs || chunk.baseOffset >= extent.endOffset) continue
+        const found = this.#findIn(await stored.bytesAt(this.streamId, [extent], offset), timestampMs)
         if (found !== null) return found
       }
     }
     // The runs are looked at last, and in place: while the extents were read, some may have been packed into new ones.
     for (const run of [...this.runs]) {
-      if (run.maxTimestampMs < timestampMs || run.endOffset <= this.startOffset) continue
-      const piece = await this.#pieceAt(Math.max(run.baseOffset, this.startOffset))
-      const found = find(piece.bytes)
+      if (!mayHold(run)) continue
+      const found = this.#findIn(await this.#pieceAt(Math.max(run.baseOffset, this.startOffset)), timestampMs)
       if (found !== null) return found
     }
     return null
@@ -123,6 +119,13 @@ export class OpenStream implements LogStream {
       stale += 1
     }
     if (stale > 0) this.runs.splice(0, stale)
+  }
+
+  #findIn(piece: EntryBytes, timestampMs: number): EntryHeader | null {
+    for (const { header } of entries(this.#engine.stored.format, piece.bytes)) {
+      if (header.maxTimestampMs >= timestampMs && header.endOffset > this.startOffset) return header
+    }
+    return null
   }
 
   async #readStored(

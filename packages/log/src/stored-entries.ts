@@ -66,12 +66,7 @@ export class StoredEntries {
     }
     const chunks = this.#chunks.get(chunksKey(extent))
     if (chunks !== undefined) return this.#dataChunk(extent, chunks, offset, signal)
-    return this.chunksOf(extent).then(
-      (found) => this.#dataChunk(extent, found, offset, signal),
-      (cause: unknown) => {
-        throw new ReadFailedError(streamId, offset, { cause })
-      },
-    )
+    return this.chunksOf(extent).then((found) => this.#dataChunk(extent, found, offset, signal))
   }
 
   /** An evicted run that is not packed yet: from the WAL. */
@@ -106,7 +101,7 @@ export class StoredEntries {
     return bytes
   }
 
-  /** The chunks of an extent, from its object's footer (for an extent into the WAL: itself). */
+  /** The chunks of an extent, from its object's footer (for an extent into the WAL: itself). @throws ReadFailedError */
   async chunksOf(extent: Extent): Promise<readonly Chunk[]> {
     if (extent.crc32c !== null) return [{ ...extent, crc32c: extent.crc32c }]
     const key = chunksKey(extent)
