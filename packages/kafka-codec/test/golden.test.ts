@@ -24,6 +24,7 @@ import {
   writeRequestHeader,
   writeResponseHeader,
 } from '../src/index.ts'
+import { comparable } from './comparable.ts'
 import { goldenStruct, type Variant } from './golden-values.ts'
 
 /** Written by Kafka's own classes: see e2e/golden/generate.sh. */
@@ -146,12 +147,4 @@ function read(file: string): GoldenLine[] {
 
 function kebab(name: string): string {
   return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, '-$&').toLowerCase()
-}
-
-/** Views of one buffer are equal to others in their bytes only. */
-function comparable(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
-  if (Array.isArray(value)) return value.map(comparable)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, comparable(each)]))
 }
