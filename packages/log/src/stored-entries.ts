@@ -107,17 +107,17 @@ export class StoredEntries {
     const key = chunksKey(extent)
     const known = this.#chunks.get(key)
     if (known !== undefined) return known
-    const index = await this.#index(extent)
-    const slice = index.slice(extent.streamId)
-    if (slice === undefined || slice.endOffset < extent.endOffset) {
-      throw new ObjectCorruptError(
-        extent.objectKey,
-        extent.position,
-        `no entries of stream ${extent.streamId} where SQL says`,
-      )
+    try {
+      const slice = (await this.#index(extent)).slice(extent.streamId)
+      if (slice === undefined || slice.endOffset < extent.endOffset) {
+        const reason = `no entries of stream ${extent.streamId} where SQL says`
+        throw new ObjectCorruptError(extent.objectKey, extent.position, reason)
+      }
+      this.#chunks.set(key, slice.chunks)
+      return slice.chunks
+    } catch (cause) {
+      throw new ReadFailedError(extent.streamId, extent.baseOffset, { cause })
     }
-    this.#chunks.set(key, slice.chunks)
-    return slice.chunks
   }
 
   get cachedBytes(): number {
