@@ -48,10 +48,11 @@ export interface StreamState {
 
 /** What a pack (bytes copied into a data object) and an adoption (extents that point into the WAL itself) have in common. */
 export interface PackCommit {
+  /** An object whose key is there already (a WAL object adopted one stream at a time) keeps the id it has. */
   readonly objects: readonly NewObject[]
   /** Ascending per stream, continuing its packedOffset. */
   readonly extents: readonly NewExtent[]
-  /** State of each stream as of the end of its extents here. */
+  /** State of each stream as of the end of its extents here; a state of a stream without extents here is a bug (assert). */
   readonly states: readonly StreamState[]
   /** WAL objects whose rows end here. Their keys are doomed unless they are among `objects`. */
   readonly walObjects: readonly { readonly node: NodeIdentity; readonly sequence: number }[]
@@ -85,7 +86,7 @@ export interface LogIndex {
   /** Committed, un-packed WAL objects of every epoch of the node, by epoch and sequence. */
   walObjects(nodeId: number): Promise<WalObjectRow[]>
 
-  /** Records a segment before its first frame. @throws FencedError */
+  /** Records a segment before its first frame. Idempotent for the same segment. @throws FencedError */
   createWalSegment(node: NodeIdentity, segment: Omit<WalSegmentRow, 'node' | 'committedBytes'>): Promise<void>
   /** Records where a segment ends. Idempotent for the same length; a different one is a bug. @throws FencedError */
   closeWalSegment(node: NodeIdentity, segmentId: number, committedBytes: number): Promise<void>
@@ -94,13 +95,17 @@ export interface LogIndex {
 
   /**
    * Records that an object is about to be uploaded: if no commit names the key before `dueAtMs`, it is doomed like any other.
-   * A commit that names the key takes the mark away.
+   * A commit that names the key takes the mark away. Every object but those of the WAL has to be announced: a commit that names one
+   * that is not, or is overdue by then, is refused. Announcing again moves the time, which is safe only before it has come.
    */
   announceUpload(key: string, dueAtMs: number): Promise<void>
   /**
-   * Takes un-packed entries over into extents. Entries of streams that are gone, or owned by another node, are left out; extents
-   * below a stream's packedOffset too (it was taken with an earlier transfer or pack); a gap after it is a bug (assert). Returns the
-   * ids of streams left out. An object that no extent ended up pointing into is doomed at once. @throws FencedError
+   * Takes un-packed entries over into extents. Entries of streams that are gone, or that another node has open (its current epoch
+   * owns them), are left out, and the ids of those streams returned. Left out too are extents below a stream's packedOffset (taken
+   * with an earlier transfer or pack, or by this very call when it is repeated), and those below its trim watermark, which still
+   * move packedOffset. A gap after packedOffset is a bug (assert), unless all of it is trimmed; so is releasing the WAL of another
+   * node that is not fenced. An object that no extent ended up pointing into is doomed at once.
+   * @throws FencedError; UploadExpiredError when a data object was not announced, or is overdue at `nowMs`.
    */
   commitPack(node: NodeIdentity, pack: PackCommit, nowMs: number): Promise<{ skippedStreamIds: number[] }>
 
@@ -108,14 +113,15 @@ export interface LogIndex {
   streamStates(streamIds: readonly number[]): Promise<StreamState[]>
   packedOffsets(streamIds: readonly number[]): Promise<{ streamId: number; packedOffset: number }[]>
 
-  /** Objects worth merging: small or thinly used, smallest first. */
+  /** Objects worth merging: those with at most `maxBytes` live bytes (small or thinly used, it makes no difference), least first. */
   compactionCandidates(limits: { maxBytes: number; limit: number }): Promise<ObjectSummary[]>
   extentsOfObject(objectId: number): Promise<Extent[]>
   /**
    * Replaces the extents of `replaced` objects by those of `object`, whose bytes are the same entries. Each new extent must cover
    * exactly a run of consecutive replaced ones of its stream; it is left out where its stream is gone, and where any of the ones it
    * replaces is gone because of a trim, it starts later: give extents cut so that every replaced extent's base is a legal cut (`cuts`).
-   * Dooms the replaced objects. @throws FencedError
+   * Dooms the replaced objects, but for those with extents that no new one covers, which stay. May be repeated.
+   * @throws FencedError; UploadExpiredError when the new object was not announced, or is overdue at `nowMs`.
    */
   commitCompaction(node: NodeIdentity, compaction: Compaction, nowMs: number): Promise<void>
 
@@ -125,6 +131,7 @@ export interface LogIndex {
   forgetDoomed(keys: readonly string[]): Promise<void>
   /** Whether any row (object, WAL, doomed) knows the key. */
   knownKeys(keys: readonly string[]): Promise<Set<string>>
+  /** Number and bytes of the objects that extents point into; number of doomed keys, announced uploads included. */
   totals(): Promise<{ objects: number; lengthBytes: number; doomed: number }>
 }
 

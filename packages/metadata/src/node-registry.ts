@@ -10,7 +10,7 @@ export interface NodeRegistry {
     node: { nodeId: number; addresses: Record<string, string>; slots: number },
     nowMs: number,
   ): Promise<NodeIdentity>
-  /** The system's id: a random UUID made when the database was (or `preferred` when given then). Stable for ever after. */
+  /** The system's id: a random UUID made when first asked for (or `preferred` when given then). Stable for ever after. */
   clusterId(preferred?: string): Promise<string>
   /**
    * Reserves `count` consecutive numbers of a durable counter and returns the first. Never given out twice, over any number of

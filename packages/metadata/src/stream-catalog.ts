@@ -54,21 +54,27 @@ export interface StreamCatalog {
    * is equal after `.` -> `_` (Kafka's rule for metric names): TopicCollisionError naming the other topic.
    */
   create(streams: readonly NewStream[], nowMs: number): Promise<StreamRecord[]>
+  /** This and the look-ups below: in the order asked for, each once, unknown ones left out. */
   byName(names: readonly string[]): Promise<StreamRecord[]>
-  /** All partitions of those topics, by topic, then partition. Unknown ones are left out. */
+  /** All partitions of those topics, by partition within each. */
   byTopic(topics: readonly string[]): Promise<StreamRecord[]>
   byTopicId(topicIds: readonly string[]): Promise<StreamRecord[]>
   byStreamId(streamIds: readonly number[]): Promise<StreamRecord[]>
-  /** Every topic's partitions, in topic order, a page at a time: topics strictly after `after`, at most `limit` streams (whole topics only). */
+  /**
+   * Every topic's partitions, in byte order of topics, a page at a time: topics strictly after `after`, at most `limit` streams, whole
+   * topics only. A topic with more partitions than that is a page of its own, or no page would get past it.
+   */
   listTopics(page: { after: string | null; limit: number }): Promise<StreamRecord[]>
-  /** Streams by name order. */
+  /** Streams whose name begins with `prefix` and comes after `after`, in byte order of names. */
   list(page: { prefix: string; after: string | null; limit: number }): Promise<StreamRecord[]>
   count(): Promise<number>
   /**
    * Makes `node` the owner of those streams and returns what it needs to serve them. Where the owner was another node epoch, the
-   * leader epoch goes up by one and its start is remembered. Unknown ids are left out. @throws FencedError
+   * leader epoch goes up by one and its start is remembered. Unknown ids are left out; the others come in the order asked for.
+   * Opening again for the same node epoch changes nothing. @throws FencedError
    */
   open(node: NodeIdentity, streamIds: readonly number[]): Promise<OpenedStream[]>
+  /** Ascending. As in a Kafka broker, epochs in which nothing was written, or of which all is trimmed, are forgotten. */
   leaderEpochs(streamId: number): Promise<LeaderEpochStart[]>
   /** Replaces the settings. False when the stream is gone. */
   setConfig(streamId: number, config: Readonly<Record<string, string>>): Promise<boolean>
@@ -81,7 +87,9 @@ export interface StreamCatalog {
   delete(streamIds: readonly number[], nowMs: number): Promise<number[]>
   /**
    * Streams that retention may trim: for each, the offset to trim to by its `retention.ms` / `retention.bytes` settings, looking
-   * at whole extents only, oldest first. Cost must not grow with streams that set neither.
+   * at whole extents only, oldest first. As a Kafka broker counts: by age while an extent's youngest record is older than the limit
+   * (the commit's time where no record has one), by size while what stays is at least the limit; nothing when `cleanup.policy` does
+   * not include `delete`. Absent settings are unlimited. Cost does not grow with streams that set neither.
    */
   retentionDue(nowMs: number, limit: number): Promise<{ streamId: number; trimTo: number }[]>
 }

@@ -41,11 +41,12 @@ export async function openSqliteMetadata(settings: SqliteMetadataSettings): Prom
     const { DatabaseSync } = loadSqlite()
     database = new DatabaseSync(path, { timeout: 0 })
     configure(database)
-    if (!inMemory) await syncFolder(dirname(path))
     const kysely = new Kysely<Schema>({
       dialect: nodeSqliteDialect(database, { maxBlockMs, ...(onStatement && { onStatement }) }),
     })
     await migrate(kysely, schemaDialect)
+    // The files themselves are synced with every commit; their names are not.
+    if (!inMemory) await syncFolder(dirname(path))
     return sqlMetadata(new SqliteDatabase(kysely))
   } catch (error) {
     if (database?.isOpen) database.close()
