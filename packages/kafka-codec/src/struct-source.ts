@@ -7,7 +7,7 @@ import type { TaggedFieldsCodec } from './tagged-fields.ts'
 /*
  * The functions that read and write a struct are generated, and are the only generated code in this package. A loop
  * over fields works as well, but stores every property under a name that the engine cannot know in advance: measured
- * on Fetch v12 it decoded eight times slower than an object literal. So each struct gets, once per version, its own
+ * on Fetch v12 it decoded seven times slower than an object literal. So each struct gets, once per version, its own
  * literal. What goes into the source is our own declarations: names that are checked to be identifiers, and numbers.
  * The rest comes in as arguments.
  */

@@ -104,7 +104,7 @@ describe('a value that does not fit', () => {
 
   test('is refused as int64 beyond 64 bits, and as boolean or UUID if it is none', () => {
     const partition = { partitionIndex: 0, timestamp: 2n ** 63n }
-    const list = { replicaId: -1, isolationLevel: 0, topics: [{ name: 't', partitions: [partition] }] }
+    const list = { replicaId: -1, isolationLevel: 0, timeoutMs: 0, topics: [{ name: 't', partitions: [partition] }] }
     expect(thrownBy(() => listOffsets.request(1).encode(list)).field).toBe('topics[0].partitions[0].timestamp')
     const create = { topics: [], validateOnly: 1 as unknown as boolean }
     expect(thrownBy(() => createTopics.request(2).encode(create)).message).toContain('1 is not a boolean')
