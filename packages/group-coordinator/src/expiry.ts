@@ -14,7 +14,7 @@ export function checkExpiry(t: Transition): void {
   const { group, nowMs } = t
   group.expiryCheckDueMs = never
   if (group.deleting) return
-  const soonestMs = nowMs + group.settings.offsetsRetentionCheckIntervalMs
+  const soonestMs = nowMs + Math.max(1, group.settings.offsetsRetentionCheckIntervalMs)
   if (group.pendingWrites.size > 0) {
     // One of them may be a commit, newer than what would be judged here.
     armExpiryCheck(group, soonestMs)

@@ -27,8 +27,9 @@ export interface StepResult {
 }
 
 /**
- * One thing happens to one group. Deterministic: the same state, event and time give the same result. `nowMs` is
- * any clock that does not run backwards, the same for all calls. Changes `state` in place and touches nothing else.
+ * One thing happens to one group. Deterministic: the same state, event and time give the same result. Changes `state` in
+ * place and touches nothing else. `nowMs` is milliseconds since the epoch, because commits carry it; a clock that is set
+ * back makes timers late, no more.
  */
 export function step(state: GroupState, event: GroupEvent, nowMs: number): StepResult {
   const t: Transition = { group: state, nowMs, replies: [], writes: [] }

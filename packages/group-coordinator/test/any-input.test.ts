@@ -43,7 +43,7 @@ function abuse(random: Random): unknown[] {
     groupMaxPendingMembers: 3,
     offsetMetadataMaxBytes: 5,
     offsetsRetentionMs: random.pick([20_000, 600_000]) ?? 20_000,
-    offsetsRetentionCheckIntervalMs: 10_000,
+    offsetsRetentionCheckIntervalMs: random.pick([0, 10_000]) ?? 0,
   }
   let state = newGroup('g', settings)
   let nowMs = 1_000_000

@@ -87,7 +87,9 @@ export class Consumer {
   #join(): void {
     this.#attempt++
     const { name, instanceId, slowness: _, ...traits } = this.traits
-    const protocols = [{ name: 'p', metadata: Uint8Array.of(...subscriptionToT, ...this.owned) }]
+    const protocols = [
+      { name: 'p', metadata: Uint8Array.of(...subscriptionToT, Math.max(0, this.generationId), ...this.owned) },
+    ]
     const uuid = `${this.#world.nextToken}`
     this.#send(
       {
@@ -118,6 +120,8 @@ export class Consumer {
   }
 
   #sync({ memberId, generationId, leader, skipAssignment, members }: JoinResponse): void {
+    // A static member may have missed a generation and be none the wiser: others may have had what it still has.
+    if (generationId > this.generationId + 1) this.owned = []
     this.generationId = generationId
     const isToAssign = leader === memberId && !skipAssignment
     const { partitionCount, isCooperative } = this.#world
@@ -217,7 +221,10 @@ export class Consumer {
     }
     if (errorCode === 25) this.memberId = ''
     // Others may have what it had.
-    if (errorCode === 22 || errorCode === 25) this.owned = []
+    if (errorCode === 22 || errorCode === 25) {
+      this.owned = []
+      this.generationId = -1
+    }
     this.#rejoin()
   }
 
@@ -262,7 +269,7 @@ export class Consumer {
   }
 }
 
-/** ConsumerProtocolSubscription v0: topics ["t"]; what follows in our metadata is what is owned. */
+/** ConsumerProtocolSubscription v0: topics ["t"]. What follows in our metadata is a generation and what is owned since. */
 const subscriptionToT = [0, 0, 0, 0, 0, 1, 0, 1, 116]
 
 type Assignments = { memberId: string; assignment: Uint8Array }[]
@@ -277,11 +284,16 @@ function assignEvenly(members: readonly JoinedMember[], partitionCount: number):
   }))
 }
 
-/** The same in the end, but what somebody else still has is given to nobody this time. */
+/** The same in the end, but what somebody else still has is given to nobody this time. Old claims are no claims. */
 function assignCooperatively(members: readonly JoinedMember[], partitionCount: number): Assignments {
+  const claims = members.map(({ memberId, metadata }) => {
+    const [generationId = 0, ...owned] = metadata.subarray(subscriptionToT.length)
+    return { memberId, generationId, owned }
+  })
+  const latest = Math.max(...claims.map(({ generationId }) => generationId))
   const owners = new Map<number, string>()
-  for (const { memberId, metadata } of members) {
-    for (const partition of metadata.subarray(subscriptionToT.length)) owners.set(partition, memberId)
+  for (const { memberId, generationId, owned } of claims) {
+    if (generationId === latest) for (const partition of owned) owners.set(partition, memberId)
   }
   return assignEvenly(members, partitionCount).map(({ memberId, assignment }) => ({
     memberId,
