@@ -1,0 +1,174 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type ServeArguments, type ServeFlag, serveFlags, serverConfig, startServer } from '../src/index.ts'
+import { main } from '../src/main.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pico-refusal-'))
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Runs the command to its end. */
+async function pico(argv: readonly string[], environment: Record<string, string> = {}) {
+  const lines: string[] = []
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line))
+  vi.spyOn(console, 'log').mockImplementation(() => {
+    throw new Error('stdout is for data')
+  })
+  return { exitCode: await main(argv, environment), lines }
+}
+
+function serveFlagsHere(flags: ServeArguments = {}): ServeArguments {
+  return {
+    'kafka-listen': '127.0.0.1:0',
+    'meta-url': `sqlite:${join(folder, 'meta.db')}`,
+    storage: `-2@file://${join(folder, 'objects')}`,
+    'log-level': 'error',
+    ...flags,
+  }
+}
+
+function serve(flags: ServeArguments = {}) {
+  const argv = Object.entries(serveFlagsHere(flags)).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : [`--${name}`, String(value)],
+  )
+  return pico(['serve', ...argv])
+}
+
+/** A server that runs in this process, started without the command line. */
+function start(flags: ServeArguments = {}) {
+  const defaults = Object.entries<ServeFlag>(serveFlags).map(([name, flag]) => [
+    name,
+    flag.switch ? false : flag.default,
+  ])
+  return startServer(serverConfig({ ...Object.fromEntries(defaults), ...serveFlagsHere(flags) }), {
+    log: pino({ level: 'silent' }),
+  })
+}
+
+describe('pico serve does not start, says why in one line and ends with 1, when', () => {
+  it('the port is in use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const address = taken.address()
+    if (address === null || typeof address === 'string') throw new Error('no port')
+    expect(await serve({ 'kafka-listen': `127.0.0.1:${address.port}` })).toEqual({
+      exitCode: 1,
+      lines: [`pico: cannot listen on 127.0.0.1:${address.port} (--kafka-listen): the port is in use`],
+    })
+    taken.close()
+  })
+
+  it('the address is not of this machine', async () => {
+    const { exitCode, lines } = await serve({ 'kafka-listen': '203.0.113.1:9092', 'insecure-allow-remote': true })
+    expect(lines).toEqual([
+      'pico: cannot listen on 203.0.113.1:9092 (--kafka-listen): this machine has no such address',
+    ])
+    expect(exitCode).toBe(1)
+  })
+
+  it('the listener would be exposed without being told so', async () => {
+    const { exitCode, lines } = await serve({ 'kafka-listen': '0.0.0.0:0' })
+    expect(lines).toEqual([
+      expect.stringMatching(/^pico: --kafka-listen 0\.0\.0\.0:0 is beyond loopback.*--insecure-allow-remote/),
+    ])
+    expect(exitCode).toBe(1)
+  })
+
+  it('another server has the database', async () => {
+    const first = await start()
+    const { exitCode, lines } = await serve()
+    expect(lines).toEqual([
+      expect.stringMatching(/^pico: the database .*meta\.db \(--meta-url\) is in use by another process/),
+    ])
+    expect(exitCode).toBe(1)
+    await first.close()
+  })
+
+  it('the folder cannot be made', async () => {
+    const { exitCode, lines } = await serve({ storage: '-2@file:///proc/pico' }) // where not even root may
+    expect(lines).toEqual(['pico: cannot use the folder /proc/pico (--storage): it does not exist and cannot be made'])
+    expect(exitCode).toBe(1)
+  })
+
+  it.each(['taken', 'taken/below'])('the folder for objects is a file or in one (%s)', async (path) => {
+    writeFileSync(join(folder, 'taken'), '')
+    const { exitCode, lines } = await serve({ storage: `-2@file://${join(folder, path)}` })
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^pico: cannot use the folder .*\(--storage\): (it is a file, not a folder|a part of the path is not a folder)$/,
+      ),
+    ])
+    expect(exitCode).toBe(1)
+  })
+
+  it('the database is not one', async () => {
+    writeFileSync(join(folder, 'not.db'), 'this is no database '.repeat(1000))
+    const { exitCode, lines } = await serve({ 'meta-url': `sqlite:${join(folder, 'not.db')}` })
+    expect(lines).toEqual([expect.stringMatching(/^pico: cannot use the database .*not\.db \(--meta-url\): .+/)])
+    expect(exitCode).toBe(1)
+  })
+
+  it('the objects belong to another database', async () => {
+    mkdirSync(join(folder, 'objects'))
+    writeFileSync(join(folder, 'objects/somebody-elses'), 'x')
+    const { exitCode, lines } = await serve()
+    expect(lines).toEqual([expect.stringMatching(/^pico: --storage .* knows nothing about: give the --meta-url/)])
+    expect(exitCode).toBe(1)
+  })
+})
+
+describe('pico does not understand, and ends with 2:', () => {
+  it.each([
+    ['no command', [], /pico needs a command/],
+    ['an unknown command', ['sing'], /Unknown.*sing/],
+    ['an unknown flag', ['serve', '--colour', 'red'], /Unknown.*colour/],
+    ['a flag without its value', ['serve', '--storage'], /storage/],
+    [
+      'a value that is not one of the choices',
+      ['serve', '--kafka-replication-factor', 'two'],
+      /kafka-replication-factor/,
+    ],
+    ['a bad value', ['serve', '--node-id', 'x'], /^pico: --node-id is not a whole number of at least 1$/],
+  ] as const)('%s', async (_, argv, message) => {
+    const { exitCode, lines } = await pico(argv)
+    expect(lines.join('\n')).toMatch(message)
+    expect(exitCode).toBe(2)
+  })
+
+  it('a bad value in a variable, unless the command line says otherwise', async () => {
+    const variables = { PICO_KAFKA_LISTEN: 'nonsense' }
+    expect(await pico(['serve', '--node-id', 'x'], variables)).toMatchObject({
+      exitCode: 2,
+      lines: [expect.stringMatching(/--node-id.*\n.*--kafka-listen/)],
+    })
+    const { lines } = await pico(['serve', '--node-id', 'x', '--kafka-listen', '127.0.0.1:0'], variables)
+    expect(lines).toEqual(['pico: --node-id is not a whole number of at least 1'])
+  })
+
+  it.each([
+    ['that nobody allowed', { PICO_FAULT: 'kill-in-frame' }, /PICO_ALLOW_FAULTS/],
+    ['that does not exist', { PICO_FAULT: 'earthquake', PICO_ALLOW_FAULTS: '1' }, /earthquake/],
+  ])('a fault point %s', async (_, variables, message) => {
+    const { exitCode, lines } = await pico(['serve', '--storage', `-2@file://${folder}`], variables)
+    expect(lines).toEqual([expect.stringMatching(message)])
+    expect(exitCode).toBe(2)
+  })
+})
+
+it('a failed start leaves nothing open: the next one has the database', async () => {
+  await expect(start({ 'kafka-listen': '203.0.113.1:9092', 'insecure-allow-remote': true })).rejects.toThrow(
+    '--kafka-listen',
+  )
+  const server = await start()
+  expect(server).toMatchObject({ nodeId: 1, nodeEpoch: 2, kafka: { host: '127.0.0.1', port: expect.any(Number) } })
+  await server.close()
+})

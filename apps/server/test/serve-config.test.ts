@@ -1,0 +1,113 @@
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { StartupError, serveFlags, serverConfig, UsageError } from '../src/index.ts'
+import type { ServeArguments, ServeFlag } from '../src/serve-flags.ts'
+
+/** As the command line gives them: every default, and what a test adds. */
+function given(flags: ServeArguments = {}): ServeArguments {
+  const defaults = Object.entries<ServeFlag>(serveFlags).map(([name, flag]) => [
+    name,
+    flag.switch ? false : flag.default,
+  ])
+  return { ...Object.fromEntries(defaults), ...flags }
+}
+
+describe('serverConfig', () => {
+  it('by default serves this machine, from one folder', () => {
+    const config = serverConfig(given())
+    const folder = resolve('data/objects')
+    expect(config).toMatchObject({
+      nodeId: 1,
+      metadata: { kind: 'sqlite', path: resolve('data/meta.db') },
+      storage: { bucketId: -2, folder },
+      wal: { bucketId: -2, folder, kind: 'segment' },
+      kafka: {
+        listen: { host: '127.0.0.1', port: 9092 },
+        advertise: undefined,
+        partitionsMax: 1,
+        autoCreateTopics: true,
+        requestBytesMax: 100 << 20,
+        idleTimeoutMs: 600_000,
+      },
+    })
+  })
+
+  it('reads the write-ahead log with its parameters', () => {
+    const wal =
+      '-3@file:///var/wal?kind=object&batchInterval=250&maxBytesInBatch=4MiB&maxUnflushedBytes=32m&maxInflightUploadCount=2'
+    expect(serverConfig(given({ wal })).wal).toEqual({
+      bucketId: -3,
+      folder: '/var/wal',
+      kind: 'object',
+      batchIntervalMs: 250,
+      batchBytesMax: 4 << 20,
+      unflushedBytesMax: 32 << 20,
+      uploadsInFlightMax: 2,
+    })
+  })
+
+  it('keeps the metadata in memory when told to', () => {
+    expect(serverConfig(given({ 'meta-url': 'sqlite::memory:' })).metadata.path).toBe(':memory:')
+  })
+
+  it('serves no Kafka when told so, wherever it would have listened', () => {
+    expect(serverConfig(given({ 'no-kafka': true, 'kafka-listen': '0.0.0.0:9092' })).kafka).toBeNull()
+  })
+
+  it.each(['127.0.0.1:9092', '127.9.9.9:1', 'localhost:9092', '[::1]:9092'])(
+    'listens on %s without being asked twice',
+    (listen) => {
+      expect(serverConfig(given({ 'kafka-listen': listen })).kafka).not.toBeNull()
+    },
+  )
+
+  it.each(['0.0.0.0:9092', '10.0.0.1:9092', '[::]:9092', 'broker.internal:9092', '128.0.0.1:9092'])(
+    'refuses to expose %s unless told that it may',
+    (listen) => {
+      const flags = { 'kafka-listen': listen, 'kafka-advertise': 'broker.internal:9092' }
+      expect(() => serverConfig(given(flags))).toThrow(StartupError)
+      expect(() => serverConfig(given(flags))).toThrow(/--kafka-listen .*--insecure-allow-remote/)
+      expect(serverConfig(given({ ...flags, 'insecure-allow-remote': true })).kafka?.listen.port).toBe(9092)
+    },
+  )
+
+  it('needs an address to tell clients when it listens on all of them', () => {
+    const flags = { 'kafka-listen': '0.0.0.0:9092', 'insecure-allow-remote': true }
+    expect(() => serverConfig(given(flags))).toThrow(/--kafka-advertise/)
+    expect(() => serverConfig(given({ ...flags, 'kafka-advertise': '0.0.0.0:9092' }))).toThrow(/--kafka-advertise/)
+    expect(serverConfig(given({ ...flags, 'kafka-advertise': '[fd00::1]:19092' })).kafka?.advertise).toEqual({
+      host: 'fd00::1',
+      port: 19092,
+    })
+  })
+})
+
+describe('what cannot be understood names its flag', () => {
+  it.each([
+    ['node-id', 'one', /--node-id/],
+    ['node-id', '0', /--node-id/],
+    ['node-id', '-1', /--node-id/],
+    ['cluster-id', 'a b', /--cluster-id/],
+    ['kafka-listen', '9092', /--kafka-listen.*host:port/],
+    ['kafka-listen', 'host:99999', /--kafka-listen.*host:port/],
+    ['kafka-listen', '::1:9092', /--kafka-listen.*host:port/],
+    ['kafka-advertise', 'host', /--kafka-advertise.*host:port/],
+    ['kafka-max-partitions', '1.5', /--kafka-max-partitions/],
+    ['kafka-max-request-size', '10 potatoes', /--kafka-max-request-size.*size/],
+    ['meta-url', 'postgres://user@db/pico', /--meta-url.*not available yet/],
+    ['meta-url', 'mysql://db', /--meta-url.*sqlite:/],
+    ['meta-url', 'sqlite:', /--meta-url/],
+    ['storage', './data', /--storage.*<bucket id>@<uri>/],
+    ['storage', '-2@s3://bucket?region=x', /--storage.*s3:\/\/ is not available yet/],
+    ['storage', '-2@ftp://host/', /--storage.*ftp:\/\//],
+    ['storage', '-2@file://', /--storage.*no folder/],
+    ['storage', '-2@file://x?region=y', /--storage: unknown parameter region/],
+    ['wal', '-2@file://x?kind=tape', /--wal: kind=tape/],
+    ['wal', '-2@file://x?batchInterval=soon', /--wal: batchInterval/],
+    ['wal', '-2@file://x?maxInflightUploadCount=0', /--wal: maxInflightUploadCount/],
+    ['wal', '-2@file://x?color=red', /--wal: unknown parameter color; known are kind, batchInterval/],
+  ] as const)('--%s %s', (flag, value, message) => {
+    expect(() => serverConfig(given({ [flag]: value }))).toThrow(UsageError)
+    expect(() => serverConfig(given({ [flag]: value }))).toThrow(message)
+  })
+})
