@@ -51,7 +51,6 @@ const meanings: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name is unknown',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  ENOENT: 'it does not exist and cannot be made',
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'it is a file, not a folder',
