@@ -17,8 +17,8 @@ export interface SqliteMetadataSettings {
   /** Called with the text of every statement before it runs, transaction control included. */
   readonly onStatement?: (sql: string) => void
   /**
-   * A transaction of many statements gives the event loop a turn after this many milliseconds (default 4). `Infinity` never does,
-   * so that a simulation depends on no timing.
+   * A transaction of many statements gives the event loop a turn after this many milliseconds (default 4 for a file). `Infinity` never
+   * does, so that nothing depends on how fast the machine is: the default for `:memory:`, which simulations use.
    */
   readonly maxBlockMs?: number
 }
@@ -33,8 +33,9 @@ const sqliteBusy = 5
  * @throws DatabaseLockedError at once when another process has it open; MetadataUnavailableError when it cannot be opened.
  */
 export async function openSqliteMetadata(settings: SqliteMetadataSettings): Promise<Metadata> {
-  const { path, onStatement, maxBlockMs = 4 } = settings
+  const { path, onStatement } = settings
   const inMemory = path === ':memory:'
+  const maxBlockMs = settings.maxBlockMs ?? (inMemory ? Number.POSITIVE_INFINITY : 4)
   let database: DatabaseSync | undefined
   try {
     if (!inMemory) await makeDurableFolder(dirname(path))
