@@ -4,8 +4,8 @@ import { int16, int32, int64, string } from '../field.ts'
 /**
  * Adds the offsets partition of a group to a transaction.
  *
- * - v2 adds the support for new error code PRODUCER_FENCED.
- * - v4 adds support for new error code TRANSACTION_ABORTABLE (KIP-890).
+ * - v2 adds the error PRODUCER_FENCED.
+ * - v4 adds the error TRANSACTION_ABORTABLE (KIP-890).
  */
 export const addOffsetsToTxn = api({
   key: 25,

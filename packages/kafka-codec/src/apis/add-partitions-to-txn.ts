@@ -19,11 +19,11 @@ const addPartitionsToTxnTopicResult = {
 /**
  * Adds partitions to a transaction before records are written to them.
  *
- * - v2 adds the support for new error code PRODUCER_FENCED.
- * - v3 will be exclusively used by clients and versions 4 and above will be used by brokers.
- * - v4 adds VerifyOnly field to check if partitions are already in transaction and adds support to batch multiple
- *   transactions; adds support to batch multiple transactions and a top level error code.
- * - v5 adds support for new error code TRANSACTION_ABORTABLE (KIP-890).
+ * - v2 adds the error PRODUCER_FENCED.
+ * - v3 is the last that clients use; brokers use v4 and later among themselves.
+ * - v4 adds VerifyOnly, to ask whether partitions are in the transaction already, and batches of transactions with an
+ *   error code for the whole.
+ * - v5 adds the error TRANSACTION_ABORTABLE (KIP-890).
  */
 export const addPartitionsToTxn = api({
   key: 24,

@@ -4,7 +4,7 @@ import { array, boolean, int16, int32, string, uint16, uuid } from '../field.ts'
 /**
  * Adds a voter to the metadata quorum (KIP-853).
  *
- * - v1 adds the AckWhenCommitted field.
+ * - v1 adds AckWhenCommitted.
  */
 export const addRaftVoter = api({
   key: 80,

@@ -4,7 +4,7 @@ import { array, boolean, int16, int32, string } from '../field.ts'
 /**
  * Starts or cancels moves of partitions to other brokers (KIP-455).
  *
- * - v1 adds the ability to allow/disallow changing the replication factor as part of the request.
+ * - v1 can forbid a change of the replication factor.
  */
 export const alterPartitionReassignments = api({
   key: 45,
@@ -13,7 +13,7 @@ export const alterPartitionReassignments = api({
   flexibleFrom: 0,
   request: {
     /** The time in ms to wait for the request to complete. */
-    timeoutMs: int32({ default: 60000 }),
+    timeoutMs: int32({ default: 60_000 }),
     /**
      * The option indicating whether changing the replication factor of any given partition as part of this request is
      * a valid move.

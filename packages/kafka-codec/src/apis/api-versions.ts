@@ -4,14 +4,11 @@ import { array, boolean, int16, int32, int64, string } from '../field.ts'
 /**
  * Says which APIs and versions a broker serves. Usually the first request on a connection.
  *
- * Starting from Apache Kafka 2.4 (KIP-511), ApiKeys field is populated with the supported versions of the
- * ApiVersionsRequest when an UNSUPPORTED_VERSION error is returned.
- * - v1 adds throttle time to the response.
- * - v3 adds ClientSoftwareName and ClientSoftwareVersion; is the first flexible version. Tagged fields are only
- *   supported in the body but not in the header. The length of the header must not change in order to guarantee the
- *   backward compatibility.
- * - v4 fixes KAFKA-17011, which blocked SupportedFeatures.MinVersion in the response from being 0.
- * - v5 introduces ClusterId and NodeId checking and REBOOTSTRAP_REQUIRED error (KIP-1242).
+ * - v1 adds the throttle time.
+ * - v3 is flexible and adds the name and version of the client. Its response keeps the header without tagged fields,
+ *   so that a client can read the answer to a version that the broker does not know.
+ * - v4 allows 0 as the lowest version of a supported feature (KAFKA-17011).
+ * - v5 lets the client say which cluster and node it expects, and adds the error REBOOTSTRAP_REQUIRED (KIP-1242).
  */
 export const apiVersions = api({
   key: 18,

@@ -14,7 +14,7 @@ const assignment = {
 /**
  * Describes consumer groups of the new protocol (KIP-848).
  *
- * - v1 adds MemberType field (KIP-1099).
+ * - v1 adds the type of the member: classic or consumer (KIP-1099).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS,
  * INVALID_REQUEST, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.

@@ -9,7 +9,7 @@ const topicPartitions = {
 /**
  * Joins, keeps alive and leaves a consumer group of the new protocol; assignments come in the answers (KIP-848).
  *
- * - v1 adds SubscribedTopicRegex (KIP-848), and requires the consumer to generate their own Member ID (KIP-1082).
+ * - v1 adds subscriptions by regular expression (KIP-848); the member makes its own id (KIP-1082).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS,
  * INVALID_REQUEST, GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNSUPPORTED_ASSIGNOR,

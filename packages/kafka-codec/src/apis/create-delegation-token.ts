@@ -4,7 +4,7 @@ import { array, bytes, int16, int32, int64, string } from '../field.ts'
 /**
  * Creates a delegation token (KIP-48).
  *
- * - v3 adds owner principal; adds token requester details.
+ * - v3 adds an owner other than the requester (KIP-373).
  */
 export const createDelegationToken = api({
   key: 38,

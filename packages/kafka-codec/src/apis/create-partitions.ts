@@ -4,8 +4,7 @@ import { array, boolean, int16, int32, string } from '../field.ts'
 /**
  * Raises the number of partitions of topics (KIP-195).
  *
- * - v3 is identical to version 2 but may return a THROTTLING_QUOTA_EXCEEDED error in the response if the partitions
- *   creation is throttled (KIP-599).
+ * - v3 adds the error THROTTLING_QUOTA_EXCEEDED (KIP-599).
  */
 export const createPartitions = api({
   key: 37,

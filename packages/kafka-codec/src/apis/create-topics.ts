@@ -4,13 +4,12 @@ import { array, boolean, int8, int16, int32, string, uuid } from '../field.ts'
 /**
  * Creates topics.
  *
- * - v1 adds validateOnly; adds a per-topic error message string.
+ * - v1 adds ValidateOnly and error messages.
  * - v2 adds the throttle time.
- * - v4 makes partitions/replicationFactor optional even when assignments are not present (KIP-464).
- * - v5 also returns topic configs in the response (KIP-525).
- * - v6 is identical to version 5 but may return a THROTTLING_QUOTA_EXCEEDED error in the response if the topics
- *   creation is throttled (KIP-599).
- * - v7 returns the topic ID of the newly created topic if creation is successful.
+ * - v4 allows -1 for partitions and replication factor: the defaults of the broker (KIP-464).
+ * - v5 returns the configuration of the topic (KIP-525).
+ * - v6 adds the error THROTTLING_QUOTA_EXCEEDED (KIP-599).
+ * - v7 returns the id of the topic.
  */
 export const createTopics = api({
   key: 19,
@@ -41,7 +40,7 @@ export const createTopics = api({
       }),
     }),
     /** How long to wait in milliseconds before timing out the request. */
-    timeoutMs: int32({ default: 60000 }),
+    timeoutMs: int32({ default: 60_000 }),
     /** If true, check that the topics can be created as specified, but don't create anything. */
     validateOnly: boolean({ versions: '1+', default: false }),
   },

@@ -4,8 +4,8 @@ import { array, int8, int16, int32, string } from '../field.ts'
 /**
  * Deletes access control entries that match filters.
  *
- * - v1 adds the pattern type.
- * - v3 adds the user resource type.
+ * - v1 adds the pattern type of a resource (KIP-290).
+ * - v3 adds users as a resource type (KIP-373).
  */
 export const deleteAcls = api({
   key: 31,

@@ -5,12 +5,9 @@ import { array, int16, int32, string, uuid } from '../field.ts'
  * Deletes topics, by name or by id.
  *
  * - v1 adds the throttle time.
- * - v3 a TOPIC_DELETION_DISABLED error code may be returned.
- * - v5 adds ErrorMessage in the response and may return a THROTTLING_QUOTA_EXCEEDED error in the response if the
- *   topics deletion is throttled (KIP-599).
- * - v6 reorganizes topics, adds topic IDs and allows topic names to be null; adds topic ID to responses. An
- *   UNSUPPORTED_VERSION error code will be returned when attempting to delete using topic IDs when IBP < 2.8.
- *   UNKNOWN_TOPIC_ID error code will be returned when IBP is at least 2.8, but the topic ID was not found.
+ * - v3 adds the error TOPIC_DELETION_DISABLED.
+ * - v5 adds error messages and the error THROTTLING_QUOTA_EXCEEDED (KIP-599).
+ * - v6 names topics by name or by id: `topics` takes the place of `topicNames`.
  */
 export const deleteTopics = api({
   key: 20,

@@ -4,8 +4,8 @@ import { array, int8, int16, int32, string } from '../field.ts'
 /**
  * Lists access control entries that match a filter.
  *
- * - v1 adds resource pattern type.
- * - v3 adds user resource type.
+ * - v1 adds the pattern type of a resource (KIP-290).
+ * - v3 adds users as a resource type (KIP-373).
  */
 export const describeAcls = api({
   key: 29,

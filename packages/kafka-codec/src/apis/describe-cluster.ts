@@ -4,9 +4,9 @@ import { array, boolean, int8, int16, int32, string } from '../field.ts'
 /**
  * Names the cluster, its controller and its brokers (KIP-700).
  *
- * - v1 adds EndpointType for KIP-919 support; adds the EndpointType field, and makes MISMATCHED_ENDPOINT_TYPE and
- *   UNSUPPORTED_ENDPOINT_TYPE valid top-level response error codes.
- * - v2 adds IncludeFencedBrokers for KIP-1073 support.
+ * - v1 asks for brokers or for controllers (KIP-919), and adds the errors MISMATCHED_ENDPOINT_TYPE and
+ *   UNSUPPORTED_ENDPOINT_TYPE.
+ * - v2 includes fenced brokers on request (KIP-1073).
  */
 export const describeCluster = api({
   key: 60,

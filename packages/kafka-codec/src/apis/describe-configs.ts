@@ -4,7 +4,7 @@ import { array, boolean, int8, int16, int32, string } from '../field.ts'
 /**
  * Reads the configuration of topics, brokers and other resources.
  *
- * - v1 adds IncludeSynonyms and removes IsDefault; adds ConfigSource and the synonyms.
+ * - v1 adds synonyms, and says where a value comes from instead of whether it is the default.
  */
 export const describeConfigs = api({
   key: 32,

@@ -4,7 +4,7 @@ import { array, bytes, int16, int32, int64, string } from '../field.ts'
 /**
  * Lists delegation tokens (KIP-48).
  *
- * - v3 adds token requester into the response.
+ * - v3 adds who requested the token (KIP-373).
  */
 export const describeDelegationToken = api({
   key: 41,

@@ -4,10 +4,10 @@ import { array, boolean, bytes, int16, int32, string } from '../field.ts'
 /**
  * Describes classic consumer groups and their members.
  *
- * - v1 added throttle time.
- * - v3 authorized operations can be requested.
- * - v4 the response will include group.instance.id info for members.
- * - v6 returns error code GROUP_ID_NOT_FOUND if the group ID is not found (KIP-1043).
+ * - v1 adds the throttle time.
+ * - v3 adds authorized operations, on request.
+ * - v4 adds the instance ids of static members (KIP-345).
+ * - v6 answers GROUP_ID_NOT_FOUND for a group that does not exist, where earlier versions call it dead (KIP-1043).
  */
 export const describeGroups = api({
   key: 15,

@@ -4,9 +4,9 @@ import { array, boolean, int16, int32, int64, string } from '../field.ts'
 /**
  * Says how much space each partition takes in each log directory (KIP-113).
  *
- * - v3 adds the top-level ErrorCode field.
- * - v4 adds the TotalBytes and UsableBytes fields.
- * - v5 adds IsCordoned field.
+ * - v3 adds an error code for the whole.
+ * - v4 adds the total and usable bytes of the volume.
+ * - v5 says whether a directory is cordoned.
  */
 export const describeLogDirs = api({
   key: 35,

@@ -21,10 +21,8 @@ const replicaState = {
 /**
  * Describes the state of the metadata quorum (KIP-595).
  *
- * - v1 adds additional fields in the response. The request is unchanged (KIP-836); adds LastFetchTimeStamp and
- *   LastCaughtUpTimestamp in ReplicaState (KIP-836).
- * - v2 adds additional fields in the response. The request is unchanged (KIP-853); adds ErrorMessage, Nodes,
- *   ErrorMessage in PartitionData, ReplicaDirectoryId in ReplicaState (KIP-853).
+ * - v1 adds the times of the last fetch and of the last being caught up (KIP-836).
+ * - v2 adds error messages, nodes and the directory ids of replicas (KIP-853).
  */
 export const describeQuorum = api({
   key: 55,

@@ -4,7 +4,7 @@ import { array, int16, int32, int64, string, uuid } from '../field.ts'
 /**
  * Reads the start offsets of share groups (KIP-932).
  *
- * - v1 introduces Lag in the response (KIP-1226).
+ * - v1 adds the lag (KIP-1226).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE,
  * COORDINATOR_LOAD_IN_PROGRESS, GROUP_ID_NOT_FOUND, INVALID_REQUEST, UNKNOWN_SERVER_ERROR.

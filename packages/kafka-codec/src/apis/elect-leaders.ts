@@ -4,7 +4,7 @@ import { array, int8, int16, int32, string } from '../field.ts'
 /**
  * Elects the preferred, or any unclean, replica as the leader of partitions (KIP-460).
  *
- * - v1 implements multiple leader election types, as described by KIP-460; adds a top-level error code.
+ * - v1 adds the type of election and an error code for the whole (KIP-460).
  */
 export const electLeaders = api({
   key: 43,
@@ -26,7 +26,7 @@ export const electLeaders = api({
       { nullable: '0+' },
     ),
     /** The time in ms to wait for the election to complete. */
-    timeoutMs: int32({ default: 60000 }),
+    timeoutMs: int32({ default: 60_000 }),
   },
   response: {
     throttleTimeMs: int32(),

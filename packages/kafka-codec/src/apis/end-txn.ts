@@ -4,9 +4,9 @@ import { boolean, int16, int32, int64, string } from '../field.ts'
 /**
  * Commits or aborts a transaction.
  *
- * - v2 adds the support for new error code PRODUCER_FENCED.
- * - v4 adds support for new error code TRANSACTION_ABORTABLE (KIP-890).
- * - v5 enables bumping epoch on every transaction (KIP-890 Part 2).
+ * - v2 adds the error PRODUCER_FENCED.
+ * - v4 adds the error TRANSACTION_ABORTABLE (KIP-890).
+ * - v5 raises the epoch with every transaction and returns it (KIP-890, part 2).
  */
 export const endTxn = api({
   key: 26,

@@ -4,23 +4,20 @@ import { array, int8, int16, int32, int64, records, string, struct, uuid } from 
 /**
  * Reads record batches from partitions, waiting for data if asked to (KIP-74, fetch sessions KIP-227).
  *
- * - v2 the requester must be able to handle Kafka Log Message format version 1.
- * - v3 adds MaxBytes. Starting in version 3, the partition ordering in the request is now relevant. Partitions will
- *   be processed in the order they appear in the request.
- * - v4 adds IsolationLevel. Starting in version 4, the requestor must be able to handle Kafka log message format
- *   version 2; adds features for transactional consumption.
- * - v5 adds LogStartOffset to indicate the earliest available offset of partition data that can be consumed.
- * - v6 we may return KAFKA_STORAGE_ERROR as an error code.
- * - v7 adds incremental fetch request support.
- * - v9 adds CurrentLeaderEpoch, as described in KIP-320.
- * - v10 indicates that we can use the ZStd compression algorithm, as described in KIP-110.
- * - v12 adds flexible versions support as well as epoch validation through the `LastFetchedEpoch` field.
- * - v13 replaces topic names with topic IDs (KIP-516). May return UNKNOWN_TOPIC_ID error code.
- * - v15 adds the ReplicaState which includes new field ReplicaEpoch and the ReplicaId. Also, deprecate the old
- *   ReplicaId field and set its default value to -1. (KIP-903).
- * - v16 adds the 'NodeEndpoints' field (KIP-951).
- * - v17 adds directory id support from KIP-853; no changes to the response (KIP-853).
- * - v18 adds high-watermark from KIP-1166; no changes to the response (KIP-1166).
+ * - v2: the requester understands message format 1.
+ * - v3 adds MaxBytes; from here on partitions are answered in the order in which they are asked for.
+ * - v4 adds the isolation level and aborted transactions; the requester understands message format 2.
+ * - v5 adds LogStartOffset.
+ * - v6 adds the error KAFKA_STORAGE_ERROR.
+ * - v7 adds fetch sessions (KIP-227).
+ * - v9 adds CurrentLeaderEpoch (KIP-320).
+ * - v10: the requester understands zstd (KIP-110).
+ * - v12 adds LastFetchedEpoch and what belongs to it in the answer: truncation is found while fetching (KIP-595).
+ * - v13 names topics by id and adds the error UNKNOWN_TOPIC_ID (KIP-516).
+ * - v15 moves ReplicaId into ReplicaState, a tagged field, with the epoch of the replica (KIP-903).
+ * - v16 adds the endpoints of new leaders (KIP-951).
+ * - v17 adds the directory id of the replica (KIP-853).
+ * - v18 adds the high watermark that the replica knows (KIP-1166).
  */
 export const fetch = api({
   key: 1,

@@ -4,11 +4,10 @@ import { array, int8, int16, int32, string } from '../field.ts'
 /**
  * Names the broker that coordinates a group, a transactional id or a share group.
  *
- * - v1 adds KeyType; adds throttle time and error messages.
- * - v4 adds support for batching via CoordinatorKeys (KIP-699).
- * - v5 adds support for new error code TRANSACTION_ABORTABLE (KIP-890).
- * - v6 adds support for share groups (KIP-932). For key type SHARE (2), the coordinator key format is
- *   "groupId:topicId:partition".
+ * - v1 adds the type of the key, the throttle time and error messages.
+ * - v4 asks for several keys at once (KIP-699).
+ * - v5 adds the error TRANSACTION_ABORTABLE (KIP-890).
+ * - v6 adds share groups, key type 2, whose key is `groupId:topicId:partition` (KIP-932).
  */
 export const findCoordinator = api({
   key: 10,

@@ -4,8 +4,8 @@ import { int16, int32, string } from '../field.ts'
 /**
  * Keeps a member of a classic consumer group alive, and tells it of a rebalance.
  *
- * - v1 adds throttle time.
- * - v3 we add a new field called groupInstanceId to indicate member identity across restarts.
+ * - v1 adds the throttle time.
+ * - v3 adds the instance id of static members (KIP-345).
  */
 export const heartbeat = api({
   key: 12,

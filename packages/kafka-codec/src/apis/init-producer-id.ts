@@ -5,9 +5,9 @@ import { boolean, int16, int32, int64, string } from '../field.ts'
  * Gives an idempotent or transactional producer its id and epoch (KIP-98, KIP-360).
  *
  * - v3 adds ProducerId and ProducerEpoch, allowing producers to try to resume after an INVALID_PRODUCER_EPOCH error.
- * - v4 adds the support for new error code PRODUCER_FENCED.
- * - v5 adds support for new error code TRANSACTION_ABORTABLE (KIP-890).
- * - v6 adds support for 2PC (KIP-939).
+ * - v4 adds the error PRODUCER_FENCED.
+ * - v5 adds the error TRANSACTION_ABORTABLE (KIP-890).
+ * - v6 adds two-phase commit (KIP-939); Kafka 4.4 counts it as unstable and does not offer it.
  */
 export const initProducerId = api({
   key: 22,

@@ -4,12 +4,13 @@ import { array, boolean, bytes, int16, int32, string } from '../field.ts'
 /**
  * Enters a classic consumer group, or comes back after a rebalance: answered when all members are in.
  *
- * - v2 adds throttle time.
- * - v4 the client needs to issue a second request to join group.
- * - v5 we add a new field called groupInstanceId to indicate member identity across restarts. with assigned id.
- * - v7 the broker sends back the Protocol Type to the client (KIP-559).
- * - v8 adds the Reason field (KIP-800).
- * - v9 adds the SkipAssignment field.
+ * - v1 adds the rebalance timeout, apart from the session timeout.
+ * - v2 adds the throttle time.
+ * - v4: a new member is first sent away with MEMBER_ID_REQUIRED and an id, and joins again with it (KIP-394).
+ * - v5 adds the instance id of static members (KIP-345).
+ * - v7 returns the protocol type (KIP-559).
+ * - v8 adds the reason for joining (KIP-800).
+ * - v9 lets the coordinator tell the leader to assign nothing (KIP-814).
  */
 export const joinGroup = api({
   key: 11,

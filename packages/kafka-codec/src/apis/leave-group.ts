@@ -5,9 +5,9 @@ import { array, int16, int32, string } from '../field.ts'
  * Leaves a classic consumer group at once, without waiting for the session to time out.
  *
  * - v1 adds the throttle time.
- * - v3 defines batch processing scheme with group.instance.id + member.id for identity; we will make leave group
- *   request into batch mode and add group.instance.id.
- * - v5 adds the Reason field (KIP-800).
+ * - v3 lets several members leave at once, by instance id or member id: `members` takes the place of `memberId`
+ *   (KIP-345).
+ * - v5 adds the reason for leaving (KIP-800).
  */
 export const leaveGroup = api({
   key: 13,

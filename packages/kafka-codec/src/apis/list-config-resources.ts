@@ -4,9 +4,8 @@ import { array, int8, int16, int32, string } from '../field.ts'
 /**
  * Lists resources that have a configuration; began as ListClientMetricsResources (KIP-714, KIP-1142).
  *
- * - v0 is used as ListClientMetricsResourcesRequest which only lists client metrics resources.
- * - v1 adds ResourceTypes field (KIP-1142). If there is no specified ResourceTypes, it should return all
- *   configuration resources.
+ * - v0 lists the client metrics resources.
+ * - v1 lists resources of the types asked for, or of all if none is (KIP-1142).
  */
 export const listConfigResources = api({
   key: 74,

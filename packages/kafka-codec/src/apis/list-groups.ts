@@ -5,8 +5,8 @@ import { array, int16, int32, string } from '../field.ts'
  * Lists the groups that this broker coordinates.
  *
  * - v1 adds the throttle time.
- * - v4 adds the StatesFilter field (KIP-518).
- * - v5 adds the TypesFilter field (KIP-848).
+ * - v4 adds states, in the answer and as a filter (KIP-518).
+ * - v5 adds the types of groups, in the answer and as a filter (KIP-848).
  */
 export const listGroups = api({
   key: 16,

@@ -4,16 +4,15 @@ import { array, int8, int16, int32, int64, string } from '../field.ts'
 /**
  * Finds the offset of a partition that belongs to a timestamp, or to a special place in the log such as its end.
  *
- * - v1 removes MaxNumOffsets. From this version forward, only a single offset can be returned; removes the offsets
- *   array in favor of returning a single offset; also adds the timestamp associated with the returned offset.
- * - v2 adds the isolation level, which is used for transactional reads; adds the throttle time.
- * - v4 adds the current leader epoch, which is used for fencing.
- * - v5 adds a new error code, OFFSET_NOT_AVAILABLE.
- * - v7 enables listing offsets by max timestamp (KIP-734).
- * - v8 enables listing offsets by local log start offset (KIP-405).
- * - v9 enables listing offsets by last tiered offset (KIP-1005).
- * - v10 enables async remote list offsets support (KIP-1075).
- * - v11 enables listing offsets by earliest pending upload offset (KIP-1023).
+ * - v1 answers with one offset and its timestamp, where v0 asked for several and got a list.
+ * - v2 adds the isolation level and the throttle time.
+ * - v4 adds leader epochs (KIP-320).
+ * - v5 adds the error OFFSET_NOT_AVAILABLE.
+ * - v7 adds timestamp -3, the record with the largest timestamp (KIP-734).
+ * - v8 adds -4, the first offset on local disk (KIP-405).
+ * - v9 adds -5, the last offset in tiered storage (KIP-1005).
+ * - v10 adds the time to wait for tiered storage (KIP-1075).
+ * - v11 adds -6, the first offset not yet uploaded (KIP-1023).
  */
 export const listOffsets = api({
   key: 2,

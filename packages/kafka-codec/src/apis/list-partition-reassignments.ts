@@ -11,7 +11,7 @@ export const listPartitionReassignments = api({
   flexibleFrom: 0,
   request: {
     /** The time in ms to wait for the request to complete. */
-    timeoutMs: int32({ default: 60000 }),
+    timeoutMs: int32({ default: 60_000 }),
     topics: array(
       {
         name: string(),

@@ -4,9 +4,8 @@ import { array, int16, int32, int64, string } from '../field.ts'
 /**
  * Lists the transactions that this broker coordinates (KIP-664).
  *
- * This API can return InvalidRegularExpression (KIP-1152).
- * - v1 : adds DurationFilter to list transactions older than specified duration.
- * - v2 : adds TransactionalIdPattern to list transactions with the same pattern(KIP-1152).
+ * - v1 adds a filter by duration (KIP-994).
+ * - v2 adds a filter by a pattern for transactional ids, and the error INVALID_REGULAR_EXPRESSION (KIP-1152).
  */
 export const listTransactions = api({
   key: 66,

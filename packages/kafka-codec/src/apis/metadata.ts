@@ -4,16 +4,16 @@ import { array, boolean, int16, int32, string, uuid } from '../field.ts'
 /**
  * Names the brokers, and the leaders of topics and partitions; may create the topics asked for.
  *
- * - v1 adds fields for the rack of each broker, the controller id, and whether or not the topic is internal.
- * - v2 adds the cluster ID field.
+ * - v1 adds racks, the controller id, and whether a topic is internal; null asks for all topics.
+ * - v2 adds the cluster id.
  * - v3 adds the throttle time.
- * - v5 adds a per-partition offline_replicas field. This field specifies the list of replicas that are offline.
- * - v7 adds the leader epoch to the partition metadata.
- * - v8 brokers can send authorized operations for topic and cluster.
- * - v10 adds topicId.
- * - v11 deprecates ClusterAuthorizedOperations. This is now exposed by the DescribeCluster API (KIP-700).
- * - v12 supports topicId.
- * - v13 supports top-level error code in the response.
+ * - v5 adds offline replicas.
+ * - v7 adds leader epochs.
+ * - v8 adds authorized operations, on request.
+ * - v10 adds topic ids.
+ * - v11 drops the authorized operations of the cluster: DescribeCluster has them (KIP-700).
+ * - v12 asks for topics by id.
+ * - v13 adds an error code for the whole.
  */
 export const metadata = api({
   key: 3,

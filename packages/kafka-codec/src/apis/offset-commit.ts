@@ -4,13 +4,14 @@ import { array, int16, int32, int64, string, uuid } from '../field.ts'
 /**
  * Stores how far a consumer group has read.
  *
- * - v1 adds timestamp and group membership information, as well as the commit timestamp.
- * - v2 adds retention time. It removes the commit timestamp added in version 1.
- * - v3 adds the throttle time to the response.
- * - v5 removes the retention time, which is now controlled only by a broker configuration.
- * - v6 adds the leader epoch for fencing.
- * - v7 adds a new field called groupInstanceId to indicate member identity across restarts.
- * - v10 adds support for topic ids and removes support for topic names (KIP-848).
+ * - v1 adds the group membership and a commit timestamp; v0 kept offsets in ZooKeeper.
+ * - v2 has a retention time instead of the commit timestamp.
+ * - v3 adds the throttle time.
+ * - v5 drops the retention time, which is now up to the broker.
+ * - v6 adds leader epochs (KIP-320).
+ * - v7 adds the instance id of static members (KIP-345).
+ * - v9 takes the member epoch of the new consumer protocol in place of the generation (KIP-848).
+ * - v10 names topics by id, and no longer by name (KIP-848).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS,
  * INVALID_COMMIT_OFFSET_SIZE; from v1 ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID; from v7 FENCED_MEMBER_EPOCH; from v9

@@ -4,17 +4,15 @@ import { array, boolean, int16, int32, int64, string, uuid } from '../field.ts'
 /**
  * Reads back what OffsetCommit stored.
  *
- * - v0 the request read offsets from ZK.
- * - v1 the broker supports fetching offsets from the internal __consumer_offsets topic.
- * - v2 the request can contain a null topics array to indicate that offsets for all topics should be fetched. It also
- *   returns a top level error code for group or coordinator level errors.
+ * - v0 reads offsets from ZooKeeper.
+ * - v1 reads them from the internal topic.
+ * - v2 asks for all topics with null, and adds an error code for the whole.
  * - v3 adds the throttle time.
- * - v5 adds the leader epoch to the committed offset.
- * - v7 is adding the require stable flag; adds pending offset commit as new error response on partition level.
- * - v8 is adding support for fetching offsets for multiple groups at a time.
- * - v9 is the first version that can be used with the new consumer group protocol (KIP-848). It adds the MemberId and
- *   MemberEpoch fields. Those are filled in and validated when the new consumer protocol is used.
- * - v10 adds support for topic ids and removes support for topic names (KIP-848).
+ * - v5 adds leader epochs (KIP-320).
+ * - v7 adds RequireStable, which waits for pending transactions: UNSTABLE_OFFSET_COMMIT until they end.
+ * - v8 asks for several groups at once: `groups` takes the place of `groupId` and `topics`.
+ * - v9 adds member id and epoch, checked if the group uses the new consumer protocol (KIP-848).
+ * - v10 names topics by id, and no longer by name (KIP-848).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS,
  * GROUP_ID_NOT_FOUND; from v7 UNSTABLE_OFFSET_COMMIT; from v9 UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH.

@@ -4,10 +4,9 @@ import { array, int16, int32, int64, string } from '../field.ts'
 /**
  * Finds where the log ended in a leader epoch, so that a reader notices truncation (KIP-101, KIP-320).
  *
- * - v1 added the leader epoch to the response.
- * - v2 adds the current leader epoch to support fencing; added the throttle time.
- * - v3 adds ReplicaId (the default is -2 which conventionally represents a "debug" consumer which is allowed to see
- *   offsets beyond the high watermark). Followers will use this replicaId when using an older version of the protocol.
+ * - v1 adds the leader epoch to the answer.
+ * - v2 adds the current leader epoch, for fencing, and the throttle time.
+ * - v3 adds ReplicaId; -2 is a "debug" consumer, which may see beyond the high watermark.
  */
 export const offsetForLeaderEpoch = api({
   key: 23,

@@ -4,17 +4,17 @@ import { array, int16, int32, int64, records, string, struct, uuid } from '../fi
 /**
  * Appends record batches to partitions.
  *
- * - v1 added the throttle time.
- * - v2 added the log append time.
- * - v3 adds the transactional ID, which is used for authorization when attempting to write transactional data.
- *   Version 3 also adds support for Kafka Message Format v2.
- * - v4 added KAFKA_STORAGE_ERROR as a possible error code.
- * - v5 added LogStartOffset to filter out spurious OutOfOrderSequenceExceptions on the client.
- * - v7 records can be produced using ZStandard compression. See KIP-110.
- * - v8 response has RecordErrors and ErrorMessage. See KIP-467.
- * - v10 adds 'CurrentLeader' and 'NodeEndpoints' as tagged fields (KIP-951).
- * - v11 adds support for new error code TRANSACTION_ABORTABLE (KIP-890).
- * - v13 replaces topic names with topic IDs (KIP-516). May return UNKNOWN_TOPIC_ID error code.
+ * - v1 adds the throttle time.
+ * - v2 adds the log append time; the requester uses message format 1.
+ * - v3 adds the transactional id; records are batches of message format 2. Kafka 4 serves no version before it.
+ * - v4 adds the error KAFKA_STORAGE_ERROR.
+ * - v5 adds LogStartOffset.
+ * - v7 allows zstd (KIP-110).
+ * - v8 says which records are at fault, and why (KIP-467).
+ * - v10 names the new leader and its endpoint (KIP-951).
+ * - v11 adds the error TRANSACTION_ABORTABLE (KIP-890).
+ * - v12 adds partitions to the transaction by itself, without AddPartitionsToTxn (KIP-890).
+ * - v13 names topics by id and adds the error UNKNOWN_TOPIC_ID (KIP-516).
  */
 export const produce = api({
   key: 0,

@@ -4,8 +4,7 @@ import { array, int16, string } from '../field.ts'
 /**
  * Chooses a SASL mechanism.
  *
- * - v1 supports SASL_AUTHENTICATE. NOTE: Version cannot be easily bumped due to incorrect client negotiation for
- *   clients <= 2.4. See https://issues.apache.org/jira/browse/KAFKA-9577.
+ * - v1 goes on with SaslAuthenticate; after v0 come the bare tokens of the mechanism.
  */
 export const saslHandshake = api({
   key: 17,

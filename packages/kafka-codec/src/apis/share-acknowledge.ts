@@ -4,9 +4,8 @@ import { array, boolean, int8, int16, int32, int64, string, struct, uuid } from 
 /**
  * Acknowledges records acquired by a member of a share group (KIP-932).
  *
- * - v0 was used for early access of KIP-932 in Apache Kafka 4.0 but removed in Apache Kafka 4.1.
- * - v1 is the initial stable version (KIP-932).
- * - v2 introduces Renew acknowledgements (KIP-1222).
+ * - v1 is the first stable version.
+ * - v2 adds the renewal of acquisition locks (KIP-1222).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION,
  * SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH, NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_ID,

@@ -4,9 +4,8 @@ import { array, boolean, int8, int16, int32, int64, records, string, struct, uui
 /**
  * Acquires records for a member of a share group, and acknowledges earlier ones (KIP-932).
  *
- * - v0 was used for early access of KIP-932 in Apache Kafka 4.0 but removed in Apache Kafka 4.1.
- * - v1 is the initial stable version (KIP-932).
- * - v2 introduces ShareAcquireMode and Renew acknowledgements (KIP-1206 and KIP-1222).
+ * - v1 is the first stable version.
+ * - v2 adds the acquire mode and the renewal of acquisition locks (KIP-1206, KIP-1222).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED, SHARE_SESSION_NOT_FOUND,
  * INVALID_SHARE_SESSION_EPOCH, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_ID,

@@ -14,8 +14,7 @@ const assignment = {
 /**
  * Describes share groups (KIP-932).
  *
- * - v0 was used for early access of KIP-932 in Apache Kafka 4.0 but removed in Apache Kafka 4.1.
- * - v1 is the initial stable version (KIP-932).
+ * - v1 is the first stable version.
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS,
  * INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, INVALID_REQUEST; from v1 TOPIC_AUTHORIZATION_FAILED.

@@ -9,8 +9,7 @@ const topicPartitions = {
 /**
  * Joins, keeps alive and leaves a share group (KIP-932).
  *
- * - v0 was used for early access of KIP-932 in Apache Kafka 4.0 but removed in Apache Kafka 4.1.
- * - v1 is the initial stable version (KIP-932).
+ * - v1 is the first stable version.
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS,
  * GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, GROUP_MAX_SIZE_REACHED, INVALID_REQUEST; from v1 TOPIC_AUTHORIZATION_FAILED.

@@ -83,7 +83,7 @@ const topologyDescription = {
 /**
  * Describes streams groups (KIP-1071).
  *
- * - v1 adds IncludeTopologyDescription (KIP-1331).
+ * - v1 adds the description of the topology and the name of the assignor (KIP-1331, KIP-1357).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS,
  * INVALID_REQUEST, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.

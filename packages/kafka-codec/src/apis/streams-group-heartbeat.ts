@@ -61,8 +61,7 @@ const responseEndpoint = {
 /**
  * Joins, keeps alive and leaves a streams group; tasks come in the answers (KIP-1071).
  *
- * - v1 is also required for the broker to return the MISSING_CLIENT_TAGS status (code 6), since version 0 clients do
- *   not understand it (KAFKA-20744).
+ * - v1 lets the coordinator ask for a description of the topology (KIP-1331), and adds the status MISSING_CLIENT_TAGS.
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, GROUP_ID_NOT_FOUND, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE,
  * COORDINATOR_LOAD_IN_PROGRESS, INVALID_REQUEST, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID,

@@ -4,10 +4,10 @@ import { array, bytes, int16, int32, string } from '../field.ts'
 /**
  * Hands the assignment computed by the leader of a classic consumer group to its members.
  *
- * - v1 adds throttle time.
- * - v3 we add a new field called groupInstanceId to indicate member identity across restarts.
- * - v5 the client sends the Protocol Type and the Protocol Name to the broker (KIP-559). The broker will reject the
- *   request if they are inconsistent with the Type and Name known by the broker.
+ * - v1 adds the throttle time.
+ * - v3 adds the instance id of static members (KIP-345).
+ * - v5 adds the protocol type and name both ways; a broker refuses a request in which they differ from its own
+ *   (KIP-559).
  */
 export const syncGroup = api({
   key: 14,

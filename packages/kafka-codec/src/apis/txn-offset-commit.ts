@@ -6,7 +6,7 @@ import { array, int16, int32, int64, string, uuid } from '../field.ts'
  *
  * - v2 adds the committed leader epoch.
  * - v3 adds the member.id, group.instance.id and generation.id.
- * - v4 adds support for new error code TRANSACTION_ABORTABLE (KIP-890).
+ * - v4 adds the error TRANSACTION_ABORTABLE (KIP-890).
  * - v6 adds support for topic IDs and removes support for topic names (KIP-1319).
  *
  * Errors: GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED, NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE,

@@ -4,8 +4,8 @@ import { array, boolean, int8, int16, int32, string } from '../field.ts'
 /**
  * Raises or lowers finalized cluster features (KIP-584).
  *
- * - v1 adds validate only field.
- * - v2 changes the response to not return feature level results.
+ * - v1 adds ValidateOnly and the type of upgrade (KIP-778).
+ * - v2 has no results for single features any more.
  */
 export const updateFeatures = api({
   key: 57,
@@ -14,7 +14,7 @@ export const updateFeatures = api({
   flexibleFrom: 0,
   request: {
     /** How long to wait in milliseconds before timing out the request. */
-    timeoutMs: int32({ default: 60000 }),
+    timeoutMs: int32({ default: 60_000 }),
     featureUpdates: array({
       feature: string(),
       /**

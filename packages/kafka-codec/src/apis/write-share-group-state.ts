@@ -4,7 +4,7 @@ import { array, int8, int16, int32, int64, string, uuid } from '../field.ts'
 /**
  * Writes the persistent state of a share group; sent by a share-partition leader (KIP-932).
  *
- * - v1 introduces DeliveryCompleteCount (KIP-1226).
+ * - v1 adds DeliveryCompleteCount (KIP-1226).
  *
  * Errors: NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS, GROUP_ID_NOT_FOUND,
  * UNKNOWN_TOPIC_OR_PARTITION, FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH, INVALID_REQUEST.

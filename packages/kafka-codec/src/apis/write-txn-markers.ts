@@ -4,8 +4,7 @@ import { array, boolean, int8, int16, int32, int64, string } from '../field.ts'
 /**
  * Writes the commit or abort markers of transactions into partitions; sent between brokers.
  *
- * - v2 adds TransactionVersion field to the WritableTxnMarker (KIP-1228); matches WriteTxnMarkersRequest version 2
- *   (KIP-1228).
+ * - v2 adds the version of the transaction protocol (KIP-1228).
  */
 export const writeTxnMarkers = api({
   key: 27,
