@@ -1,6 +1,6 @@
 import { crc32c } from '@pico/binary'
 import { type Chunk, ObjectCorruptError, type ObjectStore, openBlockCache, StoreFailedError } from '@pico/storage'
-import { type FaultPlan, withFaults } from '@pico/storage/faults'
+import { withFaults } from '@pico/storage/faults'
 import { openMemoryStore } from '@pico/storage/memory'
 import { beforeEach, describe, expect, test } from 'vitest'
 
@@ -14,9 +14,13 @@ interface Get {
   readonly length: number
 }
 
-/** A store with the object `key`, what was asked of it, and the object's chunks. */
-async function objectOf(chunkCount: number, options: { gapBytes?: number; plan?: FaultPlan } = {}) {
-  const { gapBytes = 0, plan } = options
+interface Content {
+  readonly memory: ObjectStore
+  readonly bytes: Buffer
+  readonly chunks: readonly Chunk[]
+}
+
+async function contentOf(chunkCount: number, gapBytes: number): Promise<Content> {
   const bytes = Buffer.alloc(chunkCount * (chunkBytes + gapBytes))
   const chunks: Chunk[] = []
   for (let i = 0; i < chunkCount; i++) {
@@ -27,7 +31,15 @@ async function objectOf(chunkCount: number, options: { gapBytes?: number; plan?:
   }
   const memory = openMemoryStore()
   await memory.put('data/1', [bytes])
-  const faulty = withFaults(memory, plan)
+  return { memory, bytes, chunks }
+}
+
+/** Large, so made once: no test but those of failures changes it. */
+const largeContent = contentOf(800, 0)
+
+/** A store with the object `data/1`, what was asked of it, and the object's chunks. */
+function objectIn({ memory, bytes, chunks }: Content, chunkCount = chunks.length) {
+  const faulty = withFaults(memory)
   const gets: Get[] = []
   const store: Pick<ObjectStore, 'get'> = {
     get(key, range, callOptions) {
@@ -35,7 +47,12 @@ async function objectOf(chunkCount: number, options: { gapBytes?: number; plan?:
       return faulty.get(key, range, callOptions)
     },
   }
-  return { store, chunks, gets, bytes, faulty, memory }
+  return { store, chunks: chunks.slice(0, chunkCount), gets, bytes, faulty, memory }
+}
+
+async function objectOf(chunkCount: number, options: { gapBytes?: number } = {}) {
+  const { gapBytes = 0 } = options
+  return objectIn(gapBytes === 0 ? await largeContent : await contentOf(chunkCount, gapBytes), chunkCount)
 }
 
 function numberOf(bytes: Uint8Array): number {
@@ -174,18 +191,18 @@ describe('what is in memory', () => {
   })
 
   test('more readers than there is room for get shorter spans rather than push each other out', async () => {
-    const { store, chunks, gets } = await objectOf(1600)
+    const { store, chunks, gets } = await objectOf(800)
     const readers = 16
     const cache = openBlockCache({ store }, { capacityBytes: 16 * mib })
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 50; i++) {
       for (let reader = 0; reader < readers; reader++) {
-        const index = reader * 100 + i
+        const index = reader * 50 + i
         expect(numberOf(await cache.read('data/1', chunks, index))).toBe(index)
       }
       expect(cache.sizeBytes).toBeLessThanOrEqual(17 * mib)
     }
     const fetched = gets.reduce((sum, get) => sum + get.length, 0)
-    expect(fetched).toBeLessThan(1.5 * 1600 * chunkBytes)
+    expect(fetched).toBeLessThan(1.5 * 800 * chunkBytes)
   })
 })
 
@@ -235,9 +252,9 @@ describe('readers of the same bytes at once', () => {
 })
 
 describe('a failure', () => {
-  let object: Awaited<ReturnType<typeof objectOf>>
+  let object: ReturnType<typeof objectIn>
   beforeEach(async () => {
-    object = await objectOf(40)
+    object = objectIn(await contentOf(40, 0))
   })
 
   test('of the store reaches everybody who waits, and is not kept', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -108,14 +108,39 @@ describe('puts', () => {
     expect(await names()).toEqual(['a', 'c', 'c/d'])
   })
 
-  test('of an object deleted or replaced are what the next get sees', async () => {
+  test('of an object deleted or replaced, by this store or another process, are what the next get sees', async () => {
     const store = await openFileStore(folder)
-    for (const version of ['one', 'two', 'three']) {
-      await store.put('a', [Buffer.from(version)])
-      expect(Buffer.from(await store.get('a', { offset: 0, length: 2 })).toString()).toBe(version.slice(0, 2))
+    const other = await openFileStore(folder)
+    const seen = async () => Buffer.from(await store.get('a', { offset: 0, length: 2 })).toString()
+    for (const writer of [store, other]) {
+      for (const version of ['one', 'two', 'three']) {
+        await writer.put('a', [Buffer.from(version)])
+        expect(await seen()).toBe(version.slice(0, 2))
+      }
+      await writer.delete(['a'])
+      await expect(seen()).rejects.toThrow(ObjectMissingError)
     }
-    await store.delete(['a'])
-    await expect(store.get('a', { offset: 0, length: 1 })).rejects.toThrow(ObjectMissingError)
+  })
+
+  test('of more objects than are kept open read back, again and again, at once and one by one', async () => {
+    const store = await openFileStore(folder)
+    const keys = Array.from({ length: 200 }, (_, i) => `${i}`)
+    await Promise.all(keys.map((key) => store.put(key, [Buffer.from(key)])))
+    for (let round = 0; round < 3; round++) {
+      const all = await Promise.all(keys.map((key) => store.get(key)))
+      expect(all.map(String)).toEqual(keys)
+      for (const key of keys) expect(String(await store.get(key))).toBe(key)
+      await expect.poll(openFilesInFolder).toBeLessThanOrEqual(64)
+    }
+    const racing = keys.flatMap((key) => [
+      store.get(key).then(String, (error: unknown) => error),
+      store.delete([key]).then(() => store.get(key).catch((error: unknown) => error)),
+    ])
+    for (const result of await Promise.all(racing)) {
+      if (typeof result !== 'string') expect(result).toBeInstanceOf(ObjectMissingError)
+    }
+    await store.close()
+    await expect.poll(openFilesInFolder).toBe(0)
   })
 })
 
@@ -167,8 +192,10 @@ describe('segments', () => {
     expect(before.size).toBe(sizeBytes)
     expect(before.blocks * 512).toBeGreaterThanOrEqual(sizeBytes)
     await segment.write(512, [Buffer.alloc(100_000, 1)])
+    expect((await store.get('wal/1', { offset: 512, length: 1 }))[0]).toBe(1)
     await segment.close()
     const recycled = await store.create('wal/2', sizeBytes, { recycle: 'wal/1' })
+    await expect(store.get('wal/1', { offset: 0, length: 1 })).rejects.toThrow(ObjectMissingError)
     const after = await stat(join(folder, 'wal/2'))
     expect([after.ino, after.size, after.blocks]).toEqual([before.ino, before.size, before.blocks])
     await recycled.close()
@@ -191,6 +218,13 @@ test('what a short write left over begins where that ended', () => {
     expect(Buffer.concat(without(buffers, count)).toString()).toBe('abcdef'.slice(count))
   }
 })
+
+/** Of this process. Zero where the system does not tell. */
+async function openFilesInFolder(): Promise<number> {
+  const descriptors = await readdir('/proc/self/fd').catch(() => [])
+  const targets = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')))
+  return targets.filter((target) => target.startsWith(folder)).length
+}
 
 function twoHoursAgo(): number {
   return Date.now() / 1000 - 7200

@@ -4,6 +4,7 @@ import {
   encodeSegmentHeader,
   ObjectMissingError,
   type ObjectStore,
+  ObjectTruncatedError,
   SegmentDamagedError,
   type SegmentScan,
   type SegmentScanOptions,
@@ -41,10 +42,12 @@ function segmentOf(frames: readonly (readonly RunContent[])[], recycled = Buffer
   return { bytes, ends }
 }
 
-async function scan(bytes: Buffer, options: Partial<SegmentScanOptions> = {}): Promise<SegmentScan> {
-  const store = openMemoryStore()
-  await store.put(key, [bytes])
-  return scanIn(store, { sizeBytes: bytes.length, ...options })
+function scan(bytes: Buffer, options: Partial<SegmentScanOptions> = {}): Promise<SegmentScan> {
+  const read = async (offset: number, length: number) => {
+    if (offset + length > bytes.length) throw new ObjectTruncatedError(key, { offset, length })
+    return bytes.subarray(offset, offset + length)
+  }
+  return scanSegment(read, { key, identity, sizeBytes: bytes.length, committedBytes: null, ...options })
 }
 
 function scanIn(store: ObjectStore, options: Partial<SegmentScanOptions>): Promise<SegmentScan> {

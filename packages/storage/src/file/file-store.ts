@@ -14,6 +14,7 @@ import type { SegmentStore, SegmentWriter } from '../segment-store.ts'
 import { openFileSegment } from './file-segment.ts'
 import { type Folders, syncFolder } from './folders.ts'
 import { listObjects } from './list-objects.ts'
+import { OpenFiles } from './open-files.ts'
 import { readObject } from './read-object.ts'
 import { temporaryName } from './temporary-name.ts'
 import { syncEveryBytes, writeBody } from './write-body.ts'
@@ -22,6 +23,7 @@ import { writeFully } from './write-fully.ts'
 export class FileStore implements ObjectStore, SegmentStore {
   readonly #root: string
   readonly #folders: Folders
+  readonly #files = new OpenFiles()
   #serial = 0
   #closed = false
 
@@ -39,7 +41,7 @@ export class FileStore implements ObjectStore, SegmentStore {
   async get(key: string, range?: ByteRange, options: StoreCallOptions = {}): Promise<Uint8Array> {
     this.#check(options.signal)
     checkObjectKey(key)
-    const bytes = await readObject(this.#path(key), key, range)
+    const bytes = await readObject(this.#files, this.#path(key), key, range)
     options.signal?.throwIfAborted()
     return bytes
   }
@@ -84,6 +86,7 @@ export class FileStore implements ObjectStore, SegmentStore {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#files.close()
   }
 
   #check(signal?: AbortSignal): void {
@@ -114,6 +117,7 @@ export class FileStore implements ObjectStore, SegmentStore {
       }
       signal?.throwIfAborted()
       await rename(temporary, path)
+      this.#files.forget(path)
       await syncFolder(dirname(path))
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined) // What matters is the failure; the next open removes it.
@@ -138,6 +142,7 @@ export class FileStore implements ObjectStore, SegmentStore {
   async #unlink(path: string, key: string): Promise<boolean> {
     try {
       await unlink(path)
+      this.#files.forget(path)
       return true
     } catch (error) {
       // A folder of that name is no object. To unlink one is EISDIR on Linux and EPERM elsewhere.
@@ -153,6 +158,7 @@ export class FileStore implements ObjectStore, SegmentStore {
       if ((await sizeOf(fromPath)) !== sizeBytes) return false
       await this.#folders.make(dirname(path))
       await rename(fromPath, path)
+      this.#files.forget(fromPath)
       await syncFolder(dirname(path))
       if (dirname(fromPath) !== dirname(path)) await syncFolder(dirname(fromPath))
       return true

@@ -1,30 +1,22 @@
-import { close, fstat, open, read } from 'node:fs'
+import { fstatSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { ObjectMissingError, ObjectTruncatedError, StoreFailedError, systemCode } from '../errors.ts'
 import type { ByteRange } from '../object-store.ts'
+import type { OpenFiles } from './open-files.ts'
 
-const openDescriptor = promisify(open)
-const closeDescriptor = promisify(close)
 const readDescriptor = promisify(read)
-const statDescriptor = promisify(fstat)
 
-/**
- * The file's bytes, or exactly the range. The file is opened each time: against reading that costs next to nothing, and a
- * descriptor kept open would serve what its name no longer stands for.
- */
-export async function readObject(path: string, key: string, range?: ByteRange): Promise<Uint8Array> {
+/** The file's bytes, or exactly the range. */
+export async function readObject(files: OpenFiles, path: string, key: string, range?: ByteRange): Promise<Uint8Array> {
   try {
-    const descriptor = await openDescriptor(path, 'r')
-    try {
-      const wanted = range ?? { offset: 0, length: (await statDescriptor(descriptor)).size }
+    return await files.use(path, async (descriptor) => {
+      const wanted = range ?? { offset: 0, length: fstatSync(descriptor).size }
       // Not from the pool: what is read may be kept for long, and would keep the pool's whole page.
       const target = Buffer.allocUnsafeSlow(wanted.length)
       if ((await readFully(descriptor, target, wanted.offset)) < wanted.length)
         throw new ObjectTruncatedError(key, wanted)
       return target
-    } finally {
-      await closeDescriptor(descriptor)
-    }
+    })
   } catch (error) {
     if (error instanceof ObjectTruncatedError) throw error
     const code = systemCode(error)
