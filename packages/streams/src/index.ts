@@ -1,4 +1,5 @@
 export { InvalidDefaultsError, PartitionGoneError, ProducerStateUnreadableError } from './errors.ts'
+export type { InternalStream, InternalStreamAnswer, InternalStreams, StreamLabels } from './internal-streams.ts'
 export { streamNameOf, topicNameProblem, topicOfStreamName } from './names.ts'
 export { openStreams, type StreamsComponents } from './open-streams.ts'
 export type {
@@ -20,6 +21,7 @@ export type {
   PartitionDescription,
   PartitionMiss,
   Streams,
+  TopicDeletionWatcher,
   TopicDescription,
   TopicRef,
 } from './streams.ts'

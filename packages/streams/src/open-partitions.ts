@@ -7,14 +7,24 @@ import type { Partition } from './partition.ts'
 import type { StreamsSettings } from './settings.ts'
 import type { PartitionMiss, TopicRef } from './streams.ts'
 import type { Topic } from './topic.ts'
-import type { TopicCatalog } from './topic-catalog.ts'
 import { Turns } from './turns.ts'
 
 export interface OpenPartitionsParts {
   readonly log: Log
   readonly metadata: Metadata
   readonly clock: Clock
-  readonly catalog: TopicCatalog
+  readonly catalog: PartitionDirectory
+}
+
+/** Where partitions are looked up: the catalog of topics, or the names of our own streams. */
+export interface PartitionDirectory {
+  /** At hand, without asking SQL. */
+  cached(ref: TopicRef): Topic | undefined
+  /** In the order asked for. Those found are at hand from then on if `remember` says so. */
+  find(refs: readonly TopicRef[], remember: boolean): Promise<(Topic | undefined)[]>
+  /** What SQL says of them now, in any order; unknown ones are left out. */
+  lookUp(refs: readonly TopicRef[]): Promise<Topic[]>
+  forget(name: string): void
 }
 
 type Answer = Partition | PartitionMiss
@@ -65,17 +75,20 @@ export class OpenPartitions {
     })
   }
 
-  /** Rows first, so that a crash in between leaves nothing that nobody can delete; then the log forgets. */
-  deleteTopic(ref: TopicRef): Promise<boolean> {
+  /**
+   * Rows first, so that a crash in between leaves nothing that nobody can delete; then the log forgets. Returns what was deleted, null
+   * when there was nothing.
+   */
+  deleteTopic(ref: TopicRef): Promise<Topic | null> {
     return this.#turns.take(async () => {
       const [topic] = await this.#parts.catalog.lookUp([ref])
-      if (topic === undefined) return false
+      if (topic === undefined) return null
       const streamIds = topic.partitions.map(({ streamId }) => streamId)
       this.#parts.catalog.forget(topic.name)
       try {
         const deleted = await this.#parts.metadata.streams.delete(streamIds, this.#parts.clock.nowMs())
         for (const streamId of streamIds) this.#forget(streamId)
-        return deleted.length > 0
+        return deleted.length > 0 ? topic : null
       } catch (error) {
         if (error instanceof MetadataUnavailableError) this.#suspend(streamIds)
         throw error

@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, Log } from '@pico/log'
 import type { Metadata, NodeIdentity } from '@pico/metadata'
+import { type InternalStreams, NodeInternalStreams } from './internal-streams.ts'
 import { OpenPartitions } from './open-partitions.ts'
 import type { Partition } from './partition.ts'
 import { ProducerIds } from './producer-ids.ts'
 import { type StreamsSettings, settingsInForce } from './settings.ts'
-import type { CreateTopicOutcome, NewTopic, PartitionMiss, Streams, TopicDescription, TopicRef } from './streams.ts'
+import type {
+  CreateTopicOutcome,
+  NewTopic,
+  PartitionMiss,
+  Streams,
+  TopicDeletionWatcher,
+  TopicDescription,
+  TopicRef,
+} from './streams.ts'
 import { describeTopic } from './topic.ts'
 import { TopicCatalog } from './topic-catalog.ts'
 
@@ -28,9 +37,9 @@ export async function openStreams(
   const { log } = components
   const streams = new NodeStreams(components, settingsInForce(settings))
   const { onIdle, onFenced } = log
-  log.onIdle = (stream) => onIdle(stream) && streams.partitions.dropIdle(stream.streamId)
+  log.onIdle = (stream) => onIdle(stream) && streams.dropIdle(stream.streamId)
   log.onFenced = () => {
-    streams.partitions.end()
+    streams.end()
     onFenced()
   }
   return streams
@@ -39,7 +48,9 @@ export async function openStreams(
 class NodeStreams implements Streams {
   readonly clusterId: string
   readonly nodeId: number
-  readonly partitions: OpenPartitions
+  readonly #partitions: OpenPartitions
+  readonly #internal: NodeInternalStreams
+  readonly #deletionWatchers = new Set<TopicDeletionWatcher>()
   readonly #log: Log
   readonly #catalog: TopicCatalog
   readonly #producerIds: ProducerIds
@@ -50,7 +61,8 @@ class NodeStreams implements Streams {
     this.nodeId = node.nodeId
     this.#log = log
     this.#catalog = new TopicCatalog({ metadata, node, clock, random }, settings)
-    this.partitions = new OpenPartitions({ log, metadata, clock, catalog: this.#catalog }, settings)
+    this.#partitions = new OpenPartitions({ log, metadata, clock, catalog: this.#catalog }, settings)
+    this.#internal = new NodeInternalStreams({ log, metadata, node, clock, random }, settings)
     this.#producerIds = new ProducerIds(metadata.nodes, settings.producerIdBlock)
   }
 
@@ -58,8 +70,16 @@ class NodeStreams implements Streams {
     return this.#catalog.create(topic)
   }
 
-  deleteTopic(topic: TopicRef): Promise<boolean> {
-    return this.partitions.deleteTopic(topic)
+  async deleteTopic(topic: TopicRef): Promise<boolean> {
+    const deleted = await this.#partitions.deleteTopic(topic)
+    if (deleted === null) return false
+    for (const watcher of [...this.#deletionWatchers]) watcher(deleted.name)
+    return true
+  }
+
+  watchTopicDeletions(watcher: TopicDeletionWatcher): () => void {
+    this.#deletionWatchers.add(watcher)
+    return () => this.#deletionWatchers.delete(watcher)
   }
 
   async describeTopics(topics: readonly TopicRef[]): Promise<(TopicDescription | undefined)[]> {
@@ -72,7 +92,11 @@ class NodeStreams implements Streams {
   }
 
   partition(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss> {
-    return this.partitions.get(topic, partition)
+    return this.#partitions.get(topic, partition)
+  }
+
+  get internal(): InternalStreams {
+    return this.#internal
   }
 
   allocateProducerId(): Promise<number> {
@@ -88,7 +112,18 @@ class NodeStreams implements Streams {
   }
 
   async close(): Promise<void> {
-    this.partitions.end()
+    this.end()
     await this.#log.flush()
+  }
+
+  /** May the log drop it from memory? */
+  dropIdle(streamId: number): boolean {
+    return this.#partitions.dropIdle(streamId) && this.#internal.partitions.dropIdle(streamId)
+  }
+
+  /** This node serves nothing from now on: it is fenced, or closing. */
+  end(): void {
+    this.#partitions.end()
+    this.#internal.partitions.end()
   }
 }

@@ -43,6 +43,7 @@ export type PartitionChange = 'advanced' | 'deleted' | 'lost'
 /** An open partition (or HTTP-only stream): the gate that all writes pass, and the reads. */
 export interface Partition {
   readonly streamId: number
+  /** Of one of our own streams the name of the stream. */
   readonly topic: string
   readonly topicId: string
   readonly partition: number

@@ -1,3 +1,4 @@
+import type { InternalStreams } from './internal-streams.ts'
 import type { Partition } from './partition.ts'
 import type { TopicConfig } from './topic-config.ts'
 
@@ -44,6 +45,9 @@ export type TopicRef =
 
 export type PartitionMiss = 'unknown-topic' | 'unknown-topic-id' | 'unknown-partition' | 'not-owner'
 
+/** Told of a topic's name once the topic is gone for good. Must not throw. */
+export type TopicDeletionWatcher = (topic: string) => void
+
 /**
  * The one door for every front end: names, topics, and the streams behind them. What the database or the store cannot do right now
  * rejects with MetadataUnavailableError, AppendFailedError or ReadFailedError: all retriable. So is PartitionGoneError, of a partition
@@ -56,6 +60,8 @@ export interface Streams {
   createTopic(topic: NewTopic): Promise<CreateTopicOutcome>
   /** False when there is no such topic. Waiters on its partitions wake, appends in flight reject. */
   deleteTopic(topic: TopicRef): Promise<boolean>
+  /** Calls back on every deletion that went through here, before `deleteTopic` resolves, until the returned function is called. */
+  watchTopicDeletions(watcher: TopicDeletionWatcher): () => void
   /**
    * Those topics, in the order asked for, undefined where unknown. Nothing is opened: the leader epochs told are those in force once
    * the partitions are.
@@ -69,6 +75,9 @@ export interface Streams {
    * without a queue; otherwise whoever asks first opens it and the others wait for the same opening.
    */
   partition(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss>
+
+  /** Our own streams, which are no topics. */
+  readonly internal: InternalStreams
 
   /** An id never given out before, over all nodes and restarts (KIP-98; epoch 0 goes with it). */
   allocateProducerId(): Promise<number>

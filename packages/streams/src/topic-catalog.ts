@@ -10,6 +10,7 @@ import {
   TopicCollisionError,
 } from '@pico/metadata'
 import { collisionName, streamNameOf, topicNameProblem } from './names.ts'
+import type { PartitionDirectory } from './open-partitions.ts'
 import type { StreamsSettings } from './settings.ts'
 import type { CreateTopicOutcome, CreateTopicRefusal, NewTopic, TopicRef } from './streams.ts'
 import { describeTopic, type Topic, topicsOf } from './topic.ts'
@@ -29,7 +30,7 @@ const pageStreams = 1000
 const contentType = 'application/octet-stream'
 
 /** Topics in SQL, and those of them that are kept at hand. */
-export class TopicCatalog {
+export class TopicCatalog implements PartitionDirectory {
   readonly #parts: TopicCatalogParts
   readonly #settings: StreamsSettings
   readonly #cache: TopicCache

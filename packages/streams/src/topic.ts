@@ -43,10 +43,14 @@ export function topicsOf(
  * Opening raises the leader epoch by one unless this node epoch had the stream already (StreamCatalog.open), so what it will be is
  * known without opening, and a description of ten thousand topics opens none.
  */
-function partitionOf(row: StreamRecord, node: NodeIdentity): TopicPartition {
-  const { streamId, partition, owner } = row
+export function leaderEpochHere({ owner, leaderEpoch }: StreamRecord, node: NodeIdentity): number {
   const isOurs = owner !== null && owner.nodeId === node.nodeId && owner.nodeEpoch === node.nodeEpoch
-  return { partition, streamId, leaderEpoch: isOurs ? row.leaderEpoch : row.leaderEpoch + 1 }
+  return isOurs ? leaderEpoch : leaderEpoch + 1
+}
+
+function partitionOf(row: StreamRecord, node: NodeIdentity): TopicPartition {
+  const { streamId, partition } = row
+  return { partition, streamId, leaderEpoch: leaderEpochHere(row, node) }
 }
 
 export function describeTopic(topic: Topic, leaderNodeId: number): TopicDescription {
