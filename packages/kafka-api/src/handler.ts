@@ -32,7 +32,7 @@ export class Unanswered {
  * `started` resolves (null: it may at once). A class, because a promise of a promise would be flattened and the two moments lost.
  */
 export class Ordered<Response> {
-  /** Never rejects. The request's bytes are not looked at after it. */
+  /** Never rejects. */
   readonly started: Promise<void> | null
   readonly response: Response | Promise<Response> | Unanswered
   constructor(started: Promise<void> | null, response: Response | Promise<Response> | Unanswered) {
@@ -45,17 +45,17 @@ export interface HandlerDefinition<Request extends Fields, Response extends Fiel
   readonly api: Api<Request, Response>
   /** The versions served, all between: what ApiVersions advertises. */
   readonly versions: readonly [first: number, last: number]
-  /** The request brings records: it waits while too much is not durable yet, and its bytes are used only until it has started. */
+  /**
+   * The request brings records: it waits while too much is not durable yet, and its byte fields are borrowed until `handle` returns,
+   * so that nothing is copied on the way to the log. Byte fields of any other request last for as long as they are held.
+   */
   readonly appends?: boolean
   /**
    * The answer may be large: the request waits until the answers before it have left, so that one connection never holds more than
    * one such answer.
    */
   readonly largeAnswer?: boolean
-  /**
-   * Runs synchronously up to its first wait, in arrival order. Byte fields of the request are views; unless `appends` is set they
-   * stay valid for as long as they are held.
-   */
+  /** Runs synchronously up to its first wait, in arrival order. */
   handle(
     request: StructOf<Request>,
     context: RequestContext,

@@ -48,7 +48,7 @@ export interface AcceptedRequest {
   readonly refused?: never
   readonly handler: Handler
   readonly context: RequestContext
-  /** Decodes the body and starts the request. */
+  /** Decodes the body and starts the request. The frame is borrowed until it returns. */
   start(): (Started & { readonly refused?: never }) | Refused
 }
 
@@ -131,7 +131,7 @@ export function kafkaApiOf(
     }
     const start = () => {
       try {
-        return handler.start(body, context, explainWhole)
+        return handler.start(handler.appends ? body : copyOfRest(body), context, explainWhole)
       } catch (error) {
         return refusalOf(error)
       }
@@ -158,6 +158,11 @@ export function kafkaApiOf(
   }
 
   return { served: handlers, accept, handle }
+}
+
+/** Requests without records are small, and some of what is in them is kept. */
+function copyOfRest(body: ByteReader): ByteReader {
+  return new ByteReader(Buffer.from(body.take(body.remaining)))
 }
 
 /** Only what the peer sent can be refused; anything else is a bug and must not look like garbage. */

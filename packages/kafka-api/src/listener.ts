@@ -1,9 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { FrameError, FrameSplitter } from '@pico/kafka-codec'
+import { FrameError } from '@pico/kafka-codec'
+import { FrameMemory } from './frame-memory.ts'
+import { FrameReceiver } from './frame-receiver.ts'
 import type { AnswerFrame, KafkaClient } from './handler.ts'
 import type { KafkaApi } from './kafka-api.ts'
 import { type KafkaObserver, type Logger, silentObserver } from './observer.ts'
 import { Pipeline, type PipelineOutput } from './pipeline.ts'
+import { moveToReceiveBuffer } from './receive-buffer.ts'
 
 export interface ListenSettings {
   readonly host: string
@@ -15,12 +18,15 @@ export interface ListenSettings {
   readonly idleTimeoutMs: number
   /** Requests of one connection started and not answered; more are not read. */
   readonly requestsInFlightMax: number
+  /** What one read takes at most: one such buffer for all connections. 0 leaves the reading to Node, which allocates for every read. */
+  readonly receiveBufferBytes: number
 }
 
 export const defaultListenSettings: Omit<ListenSettings, 'host' | 'port'> = {
   requestBytesMax: 100 * 1024 * 1024,
   idleTimeoutMs: 10 * 60 * 1000,
   requestsInFlightMax: 256,
+  receiveBufferBytes: 256 * 1024,
 }
 
 export interface ListenComponents {
@@ -43,8 +49,11 @@ export interface KafkaListener {
 export async function listenKafka(components: ListenComponents, settings: ListenSettings): Promise<KafkaListener> {
   const connections = new Set<Connection>()
   let opened = 0
-  const server = createServer({ noDelay: true }, (socket) => {
-    const connection = new Connection(socket, ++opened, components, settings, () => connections.delete(connection))
+  const receiving = { buffer: Buffer.allocUnsafeSlow(settings.receiveBufferBytes), memory: new FrameMemory() }
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    const connection = new Connection(socket, ++opened, components, settings, receiving, () =>
+      connections.delete(connection),
+    )
     connections.add(connection)
   })
   await listen(server, settings)
@@ -75,41 +84,53 @@ function listen(server: Server, { host, port }: ListenSettings): Promise<void> {
   })
 }
 
+interface Receiving {
+  readonly buffer: Buffer
+  readonly memory: FrameMemory
+}
+
 /** The socket's side of a pipeline: bytes in, frames out; backpressure both ways. */
 class Connection implements PipelineOutput {
   readonly #socket: Socket
   readonly #log: Logger
-  readonly #splitter: FrameSplitter
+  readonly #receiver: FrameReceiver
   readonly #pipeline: Pipeline
   readonly #gone = new AbortController()
   readonly #client: KafkaClient
+  #isPaused = false
   #drained: (() => void) | undefined
 
   constructor(
-    socket: Socket,
+    accepted: Socket,
     connectionId: number,
     { api, log, observer = silentObserver }: ListenComponents,
-    { requestBytesMax, requestsInFlightMax, idleTimeoutMs }: ListenSettings,
+    { requestBytesMax, requestsInFlightMax, idleTimeoutMs, receiveBufferBytes }: ListenSettings,
+    receiving: Receiving,
     closed: () => void,
   ) {
+    const received = (bytes: Buffer) => this.#received(bytes)
+    const moved = receiveBufferBytes > 0 ? moveToReceiveBuffer(accepted, receiving.buffer, received) : null
+    const socket = moved ?? accepted.on('data', received)
     this.#socket = socket
     this.#log = log
     this.#client = { connectionId, host: `/${socket.remoteAddress ?? ''}`, gone: this.#gone.signal }
-    this.#splitter = new FrameSplitter({ maxFrameBytes: requestBytesMax })
+    this.#receiver = new FrameReceiver(receiving.memory, requestBytesMax)
     this.#pipeline = new Pipeline(api, this.#client, this, { requestsInFlightMax, observer })
     observer.connectionOpened()
-    socket.on('data', (chunk: Buffer) => this.#received(chunk))
+    socket.setNoDelay(true)
     socket.on('drain', () => this.#pipeline.resume())
     socket.on('error', (error) => log.debug({ ...this.#who(), err: error }, 'Kafka connection failed'))
     socket.setTimeout(idleTimeoutMs)
     socket.on('timeout', () => this.#idle())
     socket.on('close', () => {
       this.#pipeline.close()
+      this.#receiver.close()
       this.#gone.abort()
       this.#drained?.()
       observer.connectionClosed()
       closed()
     })
+    socket.resume() // it was accepted paused, so that nothing was read before we were ready
   }
 
   get isFull(): boolean {
@@ -124,7 +145,9 @@ class Connection implements PipelineOutput {
   }
 
   ready(): void {
-    if (this.#drained === undefined) this.#socket.resume()
+    if (!this.#isPaused || this.#drained !== undefined) return
+    this.#isPaused = false
+    this.#socket.resume()
   }
 
   close(reason: string): void {
@@ -151,20 +174,20 @@ class Connection implements PipelineOutput {
     this.#socket.destroySoon()
   }
 
-  #received(chunk: Buffer): void {
-    let frames: Uint8Array[]
+  #received(bytes: Buffer): void {
     try {
-      frames = this.#splitter.push(chunk)
+      this.#receiver.receive(bytes, (frame) => {
+        this.#pipeline.push(frame)
+        return !this.#socket.destroyed
+      })
     } catch (error) {
       if (error instanceof FrameError) this.close(error.message)
       else this.crash(error)
       return
     }
-    for (const bytes of frames) {
-      if (this.#socket.destroyed) return
-      this.#pipeline.push({ bytes, release: null })
-    }
-    if (!this.#pipeline.wantsInput) this.#socket.pause()
+    if (this.#pipeline.wantsInput || this.#isPaused) return
+    this.#isPaused = true
+    this.#socket.pause()
   }
 
   /** A parked fetch or a produce request under way is not idleness; a peer that does not read what was written is. */

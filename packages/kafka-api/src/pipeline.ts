@@ -1,13 +1,7 @@
+import type { ReceivedFrame } from './frame-receiver.ts'
 import { type AnswerFrame, type Handler, type KafkaClient, type Started, Unanswered } from './handler.ts'
 import type { AcceptedRequest, KafkaApi } from './kafka-api.ts'
 import type { KafkaObserver } from './observer.ts'
-
-/** A request as it was received, without its length prefix. */
-export interface ReceivedFrame {
-  readonly bytes: Uint8Array
-  /** Gives the memory back for another frame; null where it is not reused. */
-  readonly release: (() => void) | null
-}
 
 /** The writing half of a connection. */
 export interface PipelineOutput {
@@ -69,9 +63,11 @@ export class Pipeline {
     return this.#received.length + this.#slots.length
   }
 
+  /** Takes a frame in, and starts it if it can: otherwise it is kept. */
   push(frame: ReceivedFrame): void {
     this.#received.push(frame)
     this.#startWhatCan()
+    if (this.#received.length > 0) frame.keep()
   }
 
   /** The peer has taken what was written. */
@@ -82,7 +78,7 @@ export class Pipeline {
   /** The connection is gone: what has not started never will. */
   close(): void {
     this.#closed = true
-    for (const { release } of this.#received.splice(0)) release?.()
+    for (const frame of this.#received.splice(0)) frame.release()
     this.#slots.length = 0
   }
 
@@ -109,15 +105,14 @@ export class Pipeline {
     }
     this.#received.shift()
     const started = this.#start(request)
+    frame.release()
     if (started === undefined) return false
     if (started.refused !== undefined) {
-      frame.release?.()
       this.#end(started.refused)
       return false
     }
     this.#track(handler, context.apiVersion, started)
-    if (started.started === null) frame.release?.()
-    else this.#block(started.started.then(() => frame.release?.()))
+    if (started.started !== null) this.#block(started.started)
     return true
   }
 

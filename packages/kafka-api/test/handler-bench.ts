@@ -20,6 +20,7 @@ export class Gate {
 
 /** A listener over handlers that record their starts and do what the test's gates say: the edge alone, without an engine. */
 export class HandlerBench {
+  readonly #settings: Partial<ListenSettings>
   readonly log = collectedLog()
   /** Names of requests, in the order they were started. */
   readonly started: string[] = []
@@ -32,6 +33,10 @@ export class HandlerBench {
   readonly #roomWaiters: (() => void)[] = []
   readonly #clients: WireClient[] = []
   #listener: KafkaListener | undefined
+
+  constructor(settings: Partial<ListenSettings> = {}) {
+    this.#settings = settings
+  }
 
   get listener(): KafkaListener {
     if (this.#listener === undefined) throw new Error('not listening yet')
@@ -51,7 +56,7 @@ export class HandlerBench {
     }
     this.#listener = await listenKafka(
       { api, log: this.log },
-      { ...defaultListenSettings, host: '127.0.0.1', port: 0, ...settings },
+      { ...defaultListenSettings, host: '127.0.0.1', port: 0, ...this.#settings, ...settings },
     )
     return this.connect()
   }

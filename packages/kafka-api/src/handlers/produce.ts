@@ -33,11 +33,15 @@ type PartitionAnswer = {
 /** One partition of a request, and what becomes of it. */
 interface Append {
   readonly topic: ProduceRequest['topicData'][number]
-  readonly records: Uint8Array
+  /** Borrowed from the request. */
+  records: Uint8Array
   readonly answer: PartitionAnswer
   /** Resolves, never rejects, when the records are durable or have failed; `answer` is final then. Null when nothing was appended. */
   settled: Promise<void> | null
 }
+
+/** What came of looking for a partition. */
+type Found = Partition | PartitionMiss | { readonly error: unknown }
 
 export function produceHandler({ streams, clock, explain }: Dependencies): Handler {
   return handler({
@@ -61,40 +65,53 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
     },
   })
 
-  /** Appends in request order. Null when all has been handed over; otherwise a partition had to be opened on the way. */
+  /** Appends in request order. Null when all has been handed over; otherwise partitions have to be opened first. */
   function appendAll(appends: readonly Append[], apiVersion: number): Promise<void> | null {
-    for (const [at, append] of appends.entries()) {
+    const found = appends.map((append) => find(append, apiVersion))
+    if (found.some((partition) => partition instanceof Promise)) return appendOnceOpen(appends, found, apiVersion)
+    for (const [at, append] of appends.entries()) appendTo(found[at] as Found, append, apiVersion)
+    return null
+  }
+
+  /** Only the first request after a start or a long silence comes here: its records, borrowed until we return, are copied. */
+  function appendOnceOpen(
+    appends: readonly Append[],
+    opening: readonly (Found | Promise<Found>)[],
+    apiVersion: number,
+  ): Promise<void> {
+    for (const append of appends) append.records = Uint8Array.from(append.records)
+    return Promise.all(opening).then((found) => {
+      for (const [at, append] of appends.entries()) appendTo(found[at], append, apiVersion)
+    })
+  }
+
+  function find({ topic, answer }: Append, apiVersion: number): Found | Promise<Found> {
+    const failed = (error: unknown) => ({ error })
+    try {
+      const found = streams.partition(topicRef(topic, apiVersion), answer.index)
+      return found instanceof Promise ? found.catch(failed) : found
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  function appendTo(found: Found | undefined, append: Append, apiVersion: number): void {
+    const { answer } = append
+    if (found === undefined || typeof found === 'string') {
+      answer.errorCode = missErrorCode[found ?? 'unknown-partition']
+    } else if ('error' in found) {
+      failed(append, found.error)
+    } else {
       try {
-        const found = streams.partition(topicRef(append.topic, apiVersion), append.answer.index)
-        if (found instanceof Promise) return appendOnceOpen(appends.slice(at), found, apiVersion)
         appendOne(append, found, apiVersion)
       } catch (error) {
         failed(append, error)
       }
     }
-    return null
   }
 
-  async function appendOnceOpen(
-    [first, ...rest]: readonly Append[],
-    opening: Promise<Partition | PartitionMiss>,
-    apiVersion: number,
-  ): Promise<void> {
-    if (first === undefined) return
-    try {
-      appendOne(first, await opening, apiVersion)
-    } catch (error) {
-      failed(first, error)
-    }
-    await appendAll(rest, apiVersion)
-  }
-
-  function appendOne(append: Append, partition: Partition | PartitionMiss, apiVersion: number): void {
+  function appendOne(append: Append, partition: Partition, apiVersion: number): void {
     const { answer, records } = append
-    if (typeof partition === 'string') {
-      answer.errorCode = missErrorCode[partition]
-      return
-    }
     const { accepted, refused } =
       apiVersion < firstWithBatches
         ? partition.appendMessageSet(records)
