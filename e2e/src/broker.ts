@@ -1,5 +1,5 @@
 import { startKafkaOracle } from './kafka-oracle.ts'
-import { startPico } from './pico.ts'
+import { packingFlags, startPico } from './pico.ts'
 
 /** What a test that only needs Kafka's protocol needs to know of a broker. */
 export interface Broker {
@@ -15,12 +15,20 @@ const starters = {
   kafka: { name: 'Apache Kafka 4.4', start: (): Promise<Broker> => startKafkaOracle() },
   pico: { name: 'pico', start: (): Promise<Broker> => startPico() },
   'pico-shared-wal': { name: 'pico, shared WAL', start: (): Promise<Broker> => startPico({ wal: 'shared' }) },
+  'pico-packing': {
+    name: 'pico, packing all the time',
+    start: (): Promise<Broker> => startPico({ flags: packingFlags }),
+  },
+  'pico-shared-wal-packing': {
+    name: 'pico, shared WAL, packing all the time',
+    start: (): Promise<Broker> => startPico({ wal: 'shared', flags: packingFlags }),
+  },
 }
 
 export type BrokerKind = keyof typeof starters
 
 /**
- * The brokers a suite runs against: `E2E_BROKERS`, a comma-separated list of `kafka`, `pico`, `pico-shared-wal`.
+ * The brokers a suite runs against: `E2E_BROKERS`, a comma-separated list of the kinds above.
  * Running it against `kafka` proves the suite, not us.
  */
 export function brokersUnderTest(standard: readonly BrokerKind[]): { name: string; start(): Promise<Broker> }[] {

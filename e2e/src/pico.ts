@@ -34,14 +34,21 @@ export interface PicoSettings {
   readonly readyTimeoutMs?: number
 }
 
+/** Makes packing, and reads from objects, part of a test that lasts seconds: at their defaults both begin after a minute. */
+export const packingFlags = [
+  ...['--wal-upload-interval-ms', '300'],
+  ...['--wal-upload-threshold', '1MiB'],
+  ...['--wal-cache-size', '4MiB'],
+  ...['--block-cache-size', '4MiB'],
+]
+
 const server = join(dirname(fileURLToPath(import.meta.url)), '../../apps/server')
 
-/** What is built is what is tested. `E2E_PICO=source` runs the sources instead, while working on them. */
+/** What is built is what is tested. `E2E_PICO` names another `cli.js`, or a `cli.ts` to run without a build. */
 function cliOf(): string[] {
-  if (process.env['E2E_PICO'] === 'source') return ['--conditions=@pico/source', join(server, 'src/cli.ts')]
-  const built = join(server, 'dist/cli.js')
-  if (!existsSync(built)) throw new Error(`${built} is not there: run npm run setup first`)
-  return [built]
+  const cli = process.env['E2E_PICO'] ?? join(server, 'dist/cli.js')
+  if (!existsSync(cli)) throw new Error(`${cli} is not there: run npm run setup first`)
+  return cli.endsWith('.ts') ? ['--conditions=@pico/source', cli] : [cli]
 }
 
 export async function startPico(settings: PicoSettings = {}): Promise<PicoServer> {

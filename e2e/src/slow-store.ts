@@ -27,7 +27,8 @@ export async function produceToSlowStore(wal: WalKind, seconds: number): Promise
       readers: false, // a reader's copy of everything would be our memory, not pico's, but takes a core
     })
     await sleep(seconds * 1000)
-    const result = await load.finish()
+    await load.stop()
+    const result = await load.verify()
     return { ...result, peakRssBytes: peakRssBytes(pico.process.pid) }
   } finally {
     await pico.close()

@@ -41,6 +41,7 @@ export async function startJavaProducer(port: number, topic: string): Promise<Lo
   return {
     history,
     refusals,
+    retries: new Map(), // the client keeps them to itself
     async stop(timeoutMs) {
       const { code, signal, forced } = await process.stop(timeoutMs)
       if (forced || history.sent === 0) {

@@ -21,8 +21,12 @@ export interface LoadSettings {
 
 export interface Load {
   acknowledgedRecords(): number
-  /** Ends the load and holds everything against the log. */
-  finish(): Promise<LoadResult>
+  /** Retriable errors answered so far, by name. */
+  retriedErrors(): string[]
+  /** Ends the load: waits until everything under way is acknowledged, for half a minute at most. */
+  stop(): Promise<void>
+  /** Reads every topic and holds it against the history. May be asked again, after one more restart. */
+  verify(): Promise<LoadResult>
 }
 
 export interface LoadResult {
@@ -60,10 +64,13 @@ export async function startLoad(settings: LoadSettings): Promise<Load> {
 
   return {
     acknowledgedRecords,
-    async finish() {
+    retriedErrors: () => [...new Set(producers.flatMap(({ retries }) => [...retries.keys()]))],
+    async stop() {
       const stopped = await Promise.allSettled(producers.map((producer) => producer.stop(patienceMs)))
       for (const reader of readers) await reader.stop()
       for (const result of stopped) if (result.status === 'rejected') throw result.reason
+    },
+    async verify() {
       const logs = new Map<string, LogRecord[]>()
       for (const topic of topics) logs.set(topic, await readLog(port, topic))
       const history = {

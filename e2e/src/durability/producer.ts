@@ -20,6 +20,8 @@ export interface LoadProducer {
   readonly history: ProducerHistory
   /** Batches refused with an error that is not retriable, in words. An idempotent producer ends at the first. */
   readonly refusals: string[]
+  /** Retriable errors that were answered, by name, and how often. */
+  readonly retries: Map<string, number>
   /** Sends no more, waits for what is under way. Rejects when the broker does not answer in time. */
   stop(timeoutMs: number): Promise<void>
 }
@@ -41,6 +43,7 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
   const { topic, name, idempotent } = settings
   const history: ProducerHistory = { name, topic, idempotent, acknowledged: [], sent: 0 }
   const refusals: string[] = []
+  const retries = new Map<string, number>()
   const producerId = idempotent ? await newProducerId(settings.port) : -1n
   let stopping = false
   let abandoned = false
@@ -79,7 +82,10 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
         if (settings.pauseMs > 0) await sleep(settings.pauseMs)
         continue
       }
-      if (kafkaErrorOf(errorCode)?.retriable === true) throw new RetryError(errorName(errorCode))
+      if (kafkaErrorOf(errorCode)?.retriable === true) {
+        retries.set(errorName(errorCode), (retries.get(errorName(errorCode)) ?? 0) + 1)
+        throw new RetryError(errorName(errorCode))
+      }
       refusals.push(`${name}: records from ${oldest.batch.first}: ${errorName(errorCode)}`)
       unacknowledged.shift()
       if (idempotent) stopping = true // what follows would be refused as well
@@ -107,6 +113,7 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
   return {
     history,
     refusals,
+    retries,
     async stop(timeoutMs) {
       stopping = true
       const late = setTimeout(() => {
