@@ -1,4 +1,5 @@
 import {
+  type ObjectInfo,
   ObjectMissingError,
   type ObjectStore,
   SegmentFailedError,
@@ -19,6 +20,12 @@ interface Faulty {
 function faulty(plan: FaultPlan): Faulty {
   const inner = openMemoryStore()
   return { inner, store: withFaults(inner, plan) }
+}
+
+async function listed(list: AsyncIterable<ObjectInfo>): Promise<ObjectInfo[]> {
+  const infos: ObjectInfo[] = []
+  for await (const info of list) infos.push(info)
+  return infos
 }
 
 const bytes = (text: string) => [Buffer.from(text)]
@@ -63,11 +70,11 @@ describe('a call that fails', () => {
       const calls = {
         get: () => store.get('a'),
         delete: () => store.delete(['a']),
-        list: () => Array.fromAsync(store.list('')),
+        list: () => listed(store.list('')),
         create: () => store.create('b', 512),
       }
       await expect(calls[operation]()).rejects.toThrow(StoreFailedError)
-      expect(await Array.fromAsync(inner.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }])
+      expect(await listed(inner.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }])
       store.heal()
       await calls[operation]()
     }
@@ -240,7 +247,7 @@ describe('time', () => {
 test('hooks stand right before and right after the effect, also of a call that is then reported as failed', async () => {
   const trace: string[] = []
   const inner = openMemoryStore()
-  const there = async (key: string) => (await Array.fromAsync(inner.list(key))).length === 1
+  const there = async (key: string) => (await listed(inner.list(key))).length === 1
   const store = withFaults(inner, {
     rules: [{ operation: 'put', nth: 2, fault: { kind: 'fail-after' } }],
     before: async (operation, key) => void trace.push(`before ${operation} ${key} ${await there(key)}`),
