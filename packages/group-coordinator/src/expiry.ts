@@ -13,10 +13,9 @@ import { issueWrite, type Transition } from './transition.ts'
 export function checkExpiry(t: Transition): void {
   const { group, nowMs } = t
   group.expiryCheckDueMs = never
-  if (group.deleting) return
   const soonestMs = nowMs + Math.max(1, group.settings.offsetsRetentionCheckIntervalMs)
   if (group.pendingWrites.size > 0) {
-    // One of them may be a commit, newer than what would be judged here.
+    // One of them may be a commit, newer than what would be judged here, or the end of the group.
     armExpiryCheck(group, soonestMs)
     return
   }
@@ -82,5 +81,5 @@ function countsFromMs(group: GroupState, commitTimestampMs: number): number {
   if (group.protocolType === null) return commitTimestampMs
   if (group.phase === 'Empty') return group.emptySinceMs ?? never
   const knowsTopics = group.phase === 'Stable' && group.protocolType === consumerProtocolType
-  return knowsTopics && group.subscribedTopics !== null ? commitTimestampMs : never
+  return knowsTopics ? commitTimestampMs : never
 }

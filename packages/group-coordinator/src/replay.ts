@@ -17,7 +17,6 @@ export function replay(state: GroupState, record: GroupRecord): GroupState {
     const { protocolType, emptySinceMs } = record
     if (state.phase === 'Dead') state.phase = 'Empty'
     Object.assign(state, { protocolType, emptySinceMs, recordedMetadata: { protocolType, emptySinceMs } })
-    if (emptySinceMs !== null) armExpiryCheck(state, emptySinceMs + state.settings.offsetsRetentionMs)
   }
   return state
 }

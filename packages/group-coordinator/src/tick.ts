@@ -44,7 +44,6 @@ function expireSync(t: Transition): void {
   const { group } = t
   if (group.syncDueMs > t.nowMs) return
   group.syncDueMs = never
-  if (group.pendingSync.size === 0) return
   for (const memberId of [...group.pendingSync]) removeMember(t, memberId)
   prepareRebalance(t)
 }

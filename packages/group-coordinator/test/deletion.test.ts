@@ -165,6 +165,15 @@ describe('the deletion of a topic', () => {
     expect(group.offsets()).toEqual({ u: 1 })
   })
 
+  it('writes nothing while the group is being deleted', () => {
+    const group = new GroupDriver()
+    group.commit({ t: 1 })
+    group.holdWrites = true
+    group.deleteGroup()
+    group.send({ kind: 'topicsDeleted', topics: ['t'] })
+    expect(group.held).toHaveLength(1)
+  })
+
   it('writes nothing where there is nothing', () => {
     const group = new GroupDriver()
     group.send({ kind: 'topicsDeleted', topics: ['t'] })

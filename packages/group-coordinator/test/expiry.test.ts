@@ -82,6 +82,34 @@ describe('offsets of a consumer group', () => {
     expect(group.offsets()).toEqual({ t: 1 })
   })
 
+  it('expire when it is subscribed to their topic no longer, however long it was', () => {
+    const group = new GroupDriver()
+    const [a = ''] = group.stable({ ...consuming('t', 'gone'), ...patient })
+    group.commit({ t: 1, gone: 1 }, { memberId: a, generationId: 1 })
+    live(group, [a], retentionMs + dayMs)
+    expect(group.offsets()).toEqual({ t: 1, gone: 1 })
+    group.join({ memberId: a, ...consuming('t'), ...patient })
+    group.sync({ memberId: a })
+    live(group, [a], checkMs - 1)
+    expect(group.offsets()).toEqual({ t: 1, gone: 1 })
+    live(group, [a], 1)
+    expect(group.offsets()).toEqual({ t: 1 })
+  })
+
+  it('do not expire while it rebalances', () => {
+    const group = new GroupDriver()
+    const [a = ''] = group.stable({ ...consuming('t'), ...patient })
+    group.commit({ gone: 1 }, { memberId: a, generationId: 1 })
+    live(group, [a], retentionMs - 1)
+    group.join({ memberId: a, ...consuming('t'), ...patient })
+    expect(group.state.phase).toBe('CompletingRebalance')
+    group.advance(1)
+    expect(group.offsets()).toEqual({ gone: 1 })
+    group.sync({ memberId: a })
+    live(group, [a], checkMs)
+    expect(group.offsets()).toEqual({})
+  })
+
   it('do not expire while it has members whose subscription does not read', () => {
     const group = new GroupDriver()
     const ids = group.stable({ ...patient, protocols: [{ name: 'range', metadata: bytes('?') }] })
@@ -177,6 +205,17 @@ describe('expiry', () => {
     group.advance(1)
     expect(group.state.phase).toBe('Dead')
     expect(group.log).toEqual([])
+  })
+
+  it('removes an empty group at the next look after its last offset was deleted', () => {
+    const group = new GroupDriver()
+    group.commit({ t: 1 })
+    group.deleteOffsets('t')
+    group.advance(checkMs - 1)
+    expect(group.state.phase).toBe('Empty')
+    group.advance(1)
+    expect(group.state.phase).toBe('Dead')
+    expect(group.log.map(({ kind }) => kind)).toEqual(['offsetCommit', 'offsetTombstone', 'groupDeleted'])
   })
 
   it('does not remove a group in which somebody has reserved an id', () => {

@@ -136,6 +136,16 @@ describe('the join barrier', () => {
     expect(group.reply(joining, 'join')).toMatchObject({ errorCode: 25, memberId: '' })
   })
 
+  it('opens without a member whose session had ended first, even if one late tick fires both', () => {
+    const group = new GroupDriver()
+    const [a = '', late = ''] = group.stable({}, { groupInstanceId: 'i', sessionTimeoutMs: 50_000 })
+    const rejoin = group.join({ memberId: a })
+    group.nowMs += 70_000
+    group.send({ kind: 'tick' })
+    expect(group.reply(rejoin, 'join').members.map(({ memberId }) => memberId)).toEqual([a])
+    expect(group.state.members.has(late)).toBe(false)
+  })
+
   it('starts a session when it opens: an answer that is never read does not keep a member for ever', () => {
     const group = new GroupDriver()
     group.join({ sessionTimeoutMs: 8_000 })

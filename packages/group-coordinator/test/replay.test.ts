@@ -52,6 +52,17 @@ describe('a coordinator that replays the log of a group', () => {
     expect(group.commitCode(group.commit({ t: 6 }, { memberId: a, generationId: 1 }))).toBe(25)
   })
 
+  it('owes a log that ends in a deletion nothing more', () => {
+    const group = new GroupDriver()
+    group.commit({ t: 1 })
+    group.deleteGroup()
+    group.restart()
+    const [a = ''] = group.stable({})
+    group.leave({ memberId: a })
+    group.deleteGroup()
+    expect(group.log.map(({ kind }) => kind)).toEqual(['offsetCommit', 'groupDeleted'])
+  })
+
   it('finds the state that the log went through, whatever was written', () => {
     const group = new GroupDriver()
     const [a = ''] = group.stable({ protocols: [{ name: 'range', metadata: subscription('t') }] })

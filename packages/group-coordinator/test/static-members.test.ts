@@ -18,6 +18,24 @@ describe('a static member that comes back without its member id', () => {
     expect(text(synced.assignment)).toBe(`part of ${b}`)
   })
 
+  it('begins a new session', () => {
+    const group = new GroupDriver()
+    group.stable(one)
+    group.advance(9_000)
+    const { memberId } = group.reply(group.join(one), 'join')
+    group.advance(9_000)
+    expect(group.heartbeat(memberId, 'one')).toBe(0)
+  })
+
+  it('as leader stays leader, though it is no longer the oldest member, when another leaves', () => {
+    const group = new GroupDriver()
+    const [, b = '', c = ''] = group.stable(one, {}, {})
+    const { memberId } = group.reply(group.join(one), 'join')
+    group.leave({ memberId: b })
+    expect(group.state.members.keys().next().value).toBe(c)
+    expect(group.state.leaderId).toBe(memberId)
+  })
+
   it('as leader since v9 is told the members and to skip the assignment', () => {
     const group = new GroupDriver()
     group.stable(one, two)
@@ -146,7 +164,11 @@ describe('a static member that is late', () => {
     const long = { sessionTimeoutMs: 200_000, rebalanceTimeoutMs: 30_000 }
     const [a = ''] = group.stable({ ...one, ...long }, { ...two, ...long })
     group.leave({ memberId: a, groupInstanceId: 'one' })
-    group.advance(199_999)
+    for (let i = 0; i < 6; i++) {
+      expect(group.state.joinDueMs).toBe(group.nowMs + 30_000)
+      group.advance(30_000)
+    }
+    group.advance(19_999)
     expect(group.state).toMatchObject({ phase: 'PreparingRebalance', generationId: 2 })
     group.advance(1)
     expect(group.state).toMatchObject({ phase: 'Empty', generationId: 3 })
