@@ -134,8 +134,13 @@ export function bytes<const O extends FieldOptions<Uint8Array> = NoOptions>(opti
   return scalar('bytes', noBytes, options)
 }
 
-/** Record batches as stored. On the wire the same as `bytes`; the name tells a reader what is inside. */
-export function records<const O extends FieldOptions<Uint8Array> = NoOptions>(options?: O): Scalar<Uint8Array, O> {
+/**
+ * Record batches as stored: on the wire the same as `bytes`. Encoding takes them in pieces as well, back to back, so that batches which
+ * lie in several places need not be put together first.
+ */
+export function records<const O extends FieldOptions<Uint8Array> = NoOptions>(
+  options?: O,
+): Field<Uint8Array | NullIn<O>, Uint8Array | readonly Uint8Array[] | NullIn<O>, OptionalIn<O>> {
   return scalar('records', noBytes, options)
 }
 

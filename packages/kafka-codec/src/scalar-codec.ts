@@ -18,8 +18,9 @@ export function scalarCodec(kind: ScalarKind, nullable: boolean, flexible: boole
     case 'string':
       return stringCodec(flexible ? compactLength : int16Length, nullable)
     case 'bytes':
-    case 'records':
       return bytesCodec(flexible ? compactLength : int32Length, nullable)
+    case 'records':
+      return recordsCodec(flexible ? compactLength : int32Length, nullable)
     default:
       if (nullable) throw new TypeError(`a field of type ${kind} cannot be null`)
       return fixed[kind]
@@ -97,5 +98,26 @@ function bytesCodec(prefix: LengthPrefix, nullable: boolean): FieldCodec {
       writer.put(value)
     },
     minBytes: prefix.minBytes,
+  }
+}
+
+/** Reads as bytes do; writes pieces as well as a whole. */
+function recordsCodec(prefix: LengthPrefix, nullable: boolean): FieldCodec {
+  const whole = bytesCodec(prefix, nullable)
+  return {
+    ...whole,
+    write(writer: ByteWriter, value: unknown) {
+      if (!Array.isArray(value)) {
+        whole.write(writer, value)
+        return
+      }
+      let length = 0
+      for (const piece of value) {
+        if (!(piece instanceof Uint8Array)) throw new WriteError(`${String(piece)} is not a Uint8Array`)
+        length += piece.length
+      }
+      prefix.write(writer, length)
+      for (const piece of value) writer.put(piece)
+    },
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   CodecError,
   createTopics,
+  encodeRequest,
   fetch,
   heartbeat,
   joinGroup,
@@ -185,6 +186,27 @@ describe('byte fields', () => {
       produce.request(3).decode(produce.request(3).encode(value)).topicData[0]?.partitionData[0]?.records,
     ).toBeNull()
   })
+})
+
+test('records in pieces are encoded as if they were one, large pieces by reference', () => {
+  const pieces = [Buffer.alloc(5000, 'a'), Buffer.alloc(0), Buffer.alloc(10, 'b'), Buffer.alloc(9000, 'c')]
+  const body = (given: Uint8Array | readonly Uint8Array[]) => ({
+    acks: 1,
+    timeoutMs: 1,
+    topicData: [{ name: 't', topicId: zeroUuid, partitionData: [{ index: 0, records: given }] }],
+  })
+  for (const version of [3, 9]) {
+    const header = { correlationId: 1, clientId: null }
+    const inPieces = encodeRequest(produce, version, header, body(pieces))
+    const asOne = encodeRequest(produce, version, header, body(Buffer.concat(pieces)))
+    expect(Buffer.concat(inPieces)).toEqual(Buffer.concat(asOne))
+    expect(inPieces).toContain(pieces[0])
+    expect(inPieces).toContain(pieces[3])
+    const wrong = ['a'] as unknown as Uint8Array[]
+    expect(thrownBy(() => encodeRequest(produce, version, header, body(wrong))).field).toBe(
+      'topicData[0].partitionData[0].records',
+    )
+  }
 })
 
 describe('versions', () => {

@@ -105,15 +105,14 @@ function outcome(target: Target, apiVersion: number) {
   if (typeof target === 'number') return refused(target)
   const { partition, buffers, errorCode } = target
   if (errorCode !== 0) return refused(inTermsOf(apiVersion, errorCode))
-  const records = joined(buffers)
-  if (apiVersion < firstWithZstd && holdsZstd(records)) return refused(kafkaErrors.unsupportedCompressionType.code)
+  if (apiVersion < firstWithZstd && holdsZstd(buffers)) return refused(kafkaErrors.unsupportedCompressionType.code)
   const highWatermark = BigInt(partition.highWatermark)
   return {
     errorCode,
     highWatermark,
     lastStableOffset: highWatermark,
     logStartOffset: BigInt(partition.startOffset),
-    records,
+    records: buffers,
   }
 }
 
@@ -123,12 +122,8 @@ function refused(errorCode: number) {
 
 const noRecords = new Uint8Array(0)
 
-/** One view where the batches lie side by side, as they nearly always do. */
-function joined(buffers: readonly Uint8Array[]): Uint8Array {
-  return buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers)
-}
-
-function holdsZstd(records: Uint8Array): boolean {
+function holdsZstd(buffers: readonly Uint8Array[]): boolean {
+  const records = buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers)
   for (let at = 0; at < records.length; ) {
     const batch = new BatchView(records, at)
     if (batch.codec === 'zstd') return true
