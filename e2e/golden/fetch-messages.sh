@@ -1,6 +1,6 @@
 #!/bin/sh
 # Unpacks Kafka's own message descriptions, for the check that holds our declarations against them:
-#   KAFKA_MESSAGES_DIR=$(sh e2e/golden/fetch-messages.sh) npx vitest run packages/kafka-codec
+#   KAFKA_MESSAGES_DIR=$(sh e2e/golden/fetch-messages.sh) npx vitest run --project @pico/kafka-codec
 # Needs mvn and unzip. Prints the directory, with a folder per version of Kafka in it.
 set -eu
 cd "$(dirname "$0")"
