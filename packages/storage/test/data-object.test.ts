@@ -81,6 +81,14 @@ test('a chunk ends with the entry that fills it, and never within one', () => {
   ])
 })
 
+test('a gap in the offsets begins a new chunk, however short the one before it is', () => {
+  const { builder } = build([entry(1, 0, 'a'), entry(1, 1, 'b'), entry(1, 3, 'c'), entry(1, 4, 'd')])
+  expect(builder.slices[0]?.chunks.map((chunk) => [chunk.baseOffset, chunk.lengthBytes])).toEqual([
+    [0, 2],
+    [3, 2],
+  ])
+})
+
 test('an object without streams is an object', async () => {
   const { bytes } = build([])
   expect((await indexOf(bytes)).slice(1)).toBeUndefined()
