@@ -35,6 +35,8 @@ export const allTopicOperations = bits(
   'alterConfigs',
 )
 
+export const allGroupOperations = bits('read', 'delete', 'describe', 'describeConfigs', 'alterConfigs')
+
 export const allClusterOperations = bits(
   'create',
   'alter',

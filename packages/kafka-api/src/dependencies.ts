@@ -1,5 +1,7 @@
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
+import type { Groups } from './groups/group-host.ts'
+import { defaultGroupHostSettings, type GroupHostSettings } from './groups/settings.ts'
 import type { Operation } from './operational-errors.ts'
 
 /** A node as clients are told to reach it. */
@@ -28,6 +30,7 @@ export interface KafkaApiSettings {
   readonly replicationFactor: 'any' | 'strict'
   /** Largest sum of record bytes in one Fetch answer, whatever the client asks for (Kafka's fetch.max.bytes). */
   readonly fetchBytesMax: number
+  readonly groups: GroupHostSettings
 }
 
 export const defaultKafkaApiSettings: KafkaApiSettings = {
@@ -35,11 +38,13 @@ export const defaultKafkaApiSettings: KafkaApiSettings = {
   defaultPartitions: 1,
   replicationFactor: 'any',
   fetchBytesMax: 55 * 1024 * 1024,
+  groups: defaultGroupHostSettings,
 }
 
 /** What handlers work with. */
 export interface Dependencies {
   readonly streams: Streams
+  readonly groups: Groups
   readonly cluster: Cluster
   readonly clock: Clock
   readonly settings: KafkaApiSettings

@@ -10,6 +10,7 @@ import {
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
 import type { Cluster, Dependencies, KafkaApiSettings } from './dependencies.ts'
+import { GroupHost } from './groups/group-host.ts'
 import {
   type AnswerFrame,
   type Handler,
@@ -21,13 +22,24 @@ import {
 } from './handler.ts'
 import { apiVersionsHandler, unsupportedApiVersions } from './handlers/api-versions.ts'
 import { createTopicsHandler } from './handlers/create-topics.ts'
+import { deleteGroupsHandler } from './handlers/delete-groups.ts'
 import { deleteTopicsHandler } from './handlers/delete-topics.ts'
+import { describeGroupsHandler } from './handlers/describe-groups.ts'
 import { fetchHandler } from './handlers/fetch.ts'
+import { findCoordinatorHandler } from './handlers/find-coordinator.ts'
+import { heartbeatHandler } from './handlers/heartbeat.ts'
 import { initProducerIdHandler } from './handlers/init-producer-id.ts'
+import { joinGroupHandler } from './handlers/join-group.ts'
+import { leaveGroupHandler } from './handlers/leave-group.ts'
+import { listGroupsHandler } from './handlers/list-groups.ts'
 import { listOffsetsHandler } from './handlers/list-offsets.ts'
 import { metadataHandler } from './handlers/metadata.ts'
+import { offsetCommitHandler } from './handlers/offset-commit.ts'
+import { offsetDeleteHandler } from './handlers/offset-delete.ts'
+import { offsetFetchHandler } from './handlers/offset-fetch.ts'
 import { offsetForLeaderEpochHandler } from './handlers/offset-for-leader-epoch.ts'
 import { produceHandler } from './handlers/produce.ts'
+import { syncGroupHandler } from './handlers/sync-group.ts'
 import type { Logger } from './observer.ts'
 import { type Operation, retriableErrorCode } from './operational-errors.ts'
 
@@ -65,7 +77,7 @@ export interface KafkaApi {
   /** See Streams: while there is no room, requests that bring records are not started. */
   hasRoom(): boolean
   whenRoom(): Promise<void>
-  /** Answers waiting Fetch requests at once, now and from now on. */
+  /** Answers what waits for data or for other members of a group at once, now and from now on. */
   drain(): void
 }
 
@@ -77,23 +89,38 @@ export class KafkaRequestRefusedError extends Error {
 export function createKafkaApi(components: KafkaApiComponents, settings: KafkaApiSettings): KafkaApi {
   const { streams, cluster, clock, log } = components
   const drainer = new AbortController()
-  const dependencies: Dependencies = { streams, cluster, clock, settings, draining: drainer.signal, explain }
+  const groups = new GroupHost({ streams, clock, explain }, settings.groups)
+  const dependencies: Dependencies = { streams, groups, cluster, clock, settings, draining: drainer.signal, explain }
   const handlers: readonly Handler[] = [
     produceHandler(dependencies),
     fetchHandler(dependencies),
     listOffsetsHandler(dependencies),
     metadataHandler(dependencies),
+    offsetCommitHandler(dependencies),
+    offsetFetchHandler(dependencies),
+    findCoordinatorHandler(dependencies),
+    joinGroupHandler(dependencies),
+    heartbeatHandler(dependencies),
+    leaveGroupHandler(dependencies),
+    syncGroupHandler(dependencies),
+    describeGroupsHandler(dependencies),
+    listGroupsHandler(dependencies),
     apiVersionsHandler(() => handlers),
     createTopicsHandler(dependencies),
     deleteTopicsHandler(dependencies),
     initProducerIdHandler(dependencies),
     offsetForLeaderEpochHandler(dependencies),
+    deleteGroupsHandler(dependencies),
+    offsetDeleteHandler(dependencies),
   ]
   return {
     ...kafkaApiOf(handlers, explain),
     hasRoom: () => streams.hasRoom(),
     whenRoom: () => streams.whenRoom(),
-    drain: () => drainer.abort(),
+    drain() {
+      drainer.abort()
+      groups.drain()
+    },
   }
 
   function explain(error: unknown, operation: Operation): number {

@@ -1,7 +1,7 @@
 import { kafkaErrors } from '@pico/kafka-codec'
 
 /** What was being done when a lower layer failed: the error that every client retries differs. */
-export type Operation = 'append' | 'read' | 'manage'
+export type Operation = 'append' | 'read' | 'manage' | 'coordinate'
 
 /**
  * Failures of the layers below that are nobody's bug (see their `errors.ts`), by their code, as the Kafka error that clients retry.
@@ -13,31 +13,37 @@ const retriable: Readonly<Record<string, Readonly<Record<Operation, number>>>> =
     append: kafkaErrors.notEnoughReplicasAfterAppend.code,
     read: kafkaErrors.kafkaStorageError.code,
     manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.coordinatorNotAvailable.code,
   },
   PICO_LOG_READ_FAILED: {
     append: kafkaErrors.notEnoughReplicas.code,
     read: kafkaErrors.kafkaStorageError.code,
     manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.coordinatorNotAvailable.code,
   },
   PICO_LOG_CLOSED: {
     append: kafkaErrors.notLeaderOrFollower.code,
     read: kafkaErrors.notLeaderOrFollower.code,
     manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.notCoordinator.code,
   },
   PICO_STREAMS_PARTITION_GONE: {
     append: kafkaErrors.notLeaderOrFollower.code,
     read: kafkaErrors.notLeaderOrFollower.code,
     manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.notCoordinator.code,
   },
   PICO_METADATA_UNAVAILABLE: {
     append: kafkaErrors.notEnoughReplicas.code,
     read: kafkaErrors.kafkaStorageError.code,
     manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.coordinatorNotAvailable.code,
   },
   PICO_METADATA_FENCED: {
     append: kafkaErrors.notLeaderOrFollower.code,
     read: kafkaErrors.notLeaderOrFollower.code,
     manage: kafkaErrors.notController.code,
+    coordinate: kafkaErrors.notCoordinator.code,
   },
 }
 

@@ -1,0 +1,236 @@
+import {
+  type DescribedGroup,
+  type GroupRequest,
+  groupErrorCodes,
+  type ListedGroup,
+  type Reply,
+  refusal,
+} from '@pico/group-coordinator'
+import type { InternalStream, Streams } from '@pico/streams'
+import type { Clock } from '../clock.ts'
+import type { Operation } from '../operational-errors.ts'
+import { groupLabels, HostedGroup, type Visit } from './hosted-group.ts'
+import type { ServedGroup } from './served-group.ts'
+import type { GroupHostSettings } from './settings.ts'
+import { groupIdOf, groupStreamName, groupStreamPrefix } from './stream-names.ts'
+
+/** A request to a group, without the token that tells its answer from others. */
+export type GroupCall<K extends GroupRequest['kind']> = { readonly kind: K } & Omit<
+  Extract<GroupRequest, { kind: K }>,
+  'requestToken' | 'kind'
+>
+export type GroupAnswer<K extends Reply['kind']> = Extract<Reply, { kind: K }>['response']
+
+/** A picture of a group, or why there is none to be had. */
+export type Pictured<P> = { readonly picture: P; readonly errorCode: 0 } | { readonly errorCode: number }
+
+/** The groups that this node coordinates, for the handlers. What is asked of one group happens in the order of asking. */
+export interface Groups {
+  /** The errors of the protocol, and those of a coordinator that cannot answer, are in the answer. */
+  ask<K extends Exclude<GroupRequest['kind'], 'offsetCommit'>>(
+    groupId: string,
+    call: GroupCall<K>,
+  ): Promise<GroupAnswer<K>>
+  /** `topicIds`: by name, the topics of the call. */
+  commit(
+    groupId: string,
+    call: GroupCall<'offsetCommit'>,
+    topicIds: ReadonlyMap<string, string>,
+  ): Promise<GroupAnswer<'offsetCommit'>>
+  describe(groupId: string): Promise<Pictured<DescribedGroup>>
+  list(): Promise<Pictured<readonly ListedGroup[]>>
+}
+
+export interface GroupHostComponents {
+  readonly streams: Streams
+  readonly clock: Clock
+  explain(error: unknown, operation: Operation): number
+}
+
+/** Rows of groups looked at, and groups loaded, at a time. */
+const pageGroups = 500
+
+export class GroupHost implements Groups {
+  readonly #components: GroupHostComponents
+  readonly #settings: GroupHostSettings
+  readonly #hosted = new Map<string, HostedGroup>()
+  readonly #stopWatching: () => void
+  #cancelSweep: () => void = () => undefined
+  #nextToken = 1
+  #latestMs = 0
+  #isDraining = false
+
+  constructor(components: GroupHostComponents, settings: GroupHostSettings) {
+    this.#components = components
+    this.#settings = settings
+    this.#stopWatching = components.streams.watchTopicDeletions((topic) => this.#topicDeleted(topic))
+    this.#planSweep()
+  }
+
+  /** How many are in memory. */
+  get hostedGroups(): number {
+    return this.#hosted.size
+  }
+
+  ask<K extends Exclude<GroupRequest['kind'], 'offsetCommit'>>(
+    groupId: string,
+    call: GroupCall<K>,
+  ): Promise<GroupAnswer<K>> {
+    // A group is coordinated by the owner of its stream, so it has one before it has members.
+    const needsStream = call.kind === 'join' && 'memberId' in call && call.memberId === ''
+    return this.#call(groupId, call, needsStream, (group, request, settle) => group.ask(request, settle))
+  }
+
+  commit(
+    groupId: string,
+    call: GroupCall<'offsetCommit'>,
+    topicIds: ReadonlyMap<string, string>,
+  ): Promise<GroupAnswer<'offsetCommit'>> {
+    const isSimple = call.generationId < 0
+    return this.#call<'offsetCommit'>(groupId, call, isSimple, (group, request, settle) =>
+      group.commit(request, topicIds, settle),
+    )
+  }
+
+  describe(groupId: string): Promise<Pictured<DescribedGroup>> {
+    return this.#look(groupId, true, (group) => group.describe())
+  }
+
+  /** Groups that are not in memory are told from their labels; those without are loaded for it. */
+  async list(): Promise<Pictured<readonly ListedGroup[]>> {
+    if (this.#isDraining) return { errorCode: groupErrorCodes.coordinatorNotAvailable }
+    const groups: ListedGroup[] = []
+    for await (const page of this.#storedGroups()) {
+      for (const listed of await Promise.all(page.map((stored) => this.#listOne(stored)))) {
+        if (!('picture' in listed)) return listed
+        if (listed.picture !== null) groups.push(listed.picture)
+      }
+    }
+    return { errorCode: 0, picture: groups }
+  }
+
+  /**
+   * Answers everybody who waits for other members with COORDINATOR_NOT_AVAILABLE, and everybody from now on; commits on their way
+   * are waited for.
+   */
+  drain(): void {
+    this.#isDraining = true
+    this.#cancelSweep()
+    this.#stopWatching()
+    for (const group of [...this.#hosted.values()]) group.shutDown(groupErrorCodes.coordinatorNotAvailable)
+  }
+
+  #call<K extends GroupRequest['kind']>(
+    groupId: string,
+    call: GroupCall<K>,
+    needsStream: boolean,
+    run: (group: ServedGroup, request: GroupRequest, settle: (reply: Reply) => void) => void,
+  ): Promise<GroupAnswer<K>> {
+    // A call of kind K with a token is the request of kind K, and its reply has that kind.
+    const request = { ...call, requestToken: this.#nextToken++ } as unknown as GroupRequest
+    const answer = new Promise<unknown>((resolve) => {
+      const settle = (reply: Reply) => resolve(reply.response)
+      this.#visit(groupId, {
+        needsStream,
+        isUse: true,
+        run: (group) => run(group, request, settle),
+        refuse: (errorCode) => settle(refusal(request, errorCode)),
+      })
+    })
+    return answer as Promise<GroupAnswer<K>>
+  }
+
+  #look<P>(groupId: string, isUse: boolean, picture: (group: ServedGroup) => P): Promise<Pictured<P>> {
+    return new Promise((resolve) => {
+      this.#visit(groupId, {
+        needsStream: false,
+        isUse,
+        run: (group) => resolve({ errorCode: 0, picture: picture(group) }),
+        refuse: (errorCode) => resolve({ errorCode }),
+      })
+    })
+  }
+
+  #visit(groupId: string, visit: Visit): void {
+    const streamName = groupStreamName(groupId)
+    if (streamName === null) visit.refuse(groupErrorCodes.invalidGroupId)
+    else if (this.#isDraining) visit.refuse(groupErrorCodes.coordinatorNotAvailable)
+    else (this.#hosted.get(groupId) ?? this.#host(groupId, streamName)).visit(visit)
+  }
+
+  #host(groupId: string, streamName: string): HostedGroup {
+    const group: HostedGroup = new HostedGroup({
+      ...this.#components,
+      settings: this.#settings,
+      groupId,
+      streamName,
+      nowMs: () => this.#nowMs(),
+      gone: () => {
+        this.#hosted.delete(groupId)
+      },
+    })
+    this.#hosted.set(groupId, group)
+    return group
+  }
+
+  /** Of groups that are not in memory, this is found out when they are loaded. */
+  #topicDeleted(topic: string): void {
+    for (const group of [...this.#hosted.values()]) {
+      group.visit({
+        needsStream: false,
+        isUse: false,
+        run: (served) => served.topicsDeleted([topic]),
+        refuse: () => undefined,
+      })
+    }
+  }
+
+  async #listOne({ name, labels }: InternalStream): Promise<Pictured<ListedGroup | null>> {
+    const groupId = groupIdOf(name)
+    const protocolType = labels[groupLabels.protocolType]
+    if (this.#hosted.has(groupId) || protocolType === undefined) {
+      return this.#look(groupId, false, (group) => group.list())
+    }
+    return { errorCode: 0, picture: { groupId, protocolType, groupState: 'Empty', groupType: 'classic' } }
+  }
+
+  async *#storedGroups(): AsyncGenerator<readonly InternalStream[], void, undefined> {
+    const { internal } = this.#components.streams
+    for (let after: string | null = null; ; ) {
+      const page: InternalStream[] = await internal.list({ prefix: groupStreamPrefix, after, limit: pageGroups })
+      const last = page.at(-1)
+      if (last === undefined) return
+      yield page
+      after = last.name
+    }
+  }
+
+  #planSweep(): void {
+    const { clock } = this.#components
+    this.#cancelSweep = clock.after(this.#settings.sweepIntervalMs, () => void this.#sweep())
+  }
+
+  /** Loads groups that nobody asks for but that have something to do, such as offsets that expire. They leave again by themselves. */
+  async #sweep(): Promise<void> {
+    try {
+      for await (const page of this.#storedGroups()) {
+        const due = page.map(({ name, labels }) => ({
+          groupId: groupIdOf(name),
+          dueMs: Number(labels[groupLabels.dueMs] ?? 0),
+        }))
+        const idle = due.filter(({ groupId, dueMs }) => dueMs <= this.#nowMs() && !this.#hosted.has(groupId))
+        await Promise.all(idle.map(({ groupId }) => this.#look(groupId, false, () => null)))
+        if (this.#isDraining) return
+      }
+    } catch (error) {
+      this.#components.explain(error, 'coordinate')
+    }
+    if (!this.#isDraining) this.#planSweep()
+  }
+
+  /** The state machine's clock must not run backwards, whatever is done to the machine's. */
+  #nowMs(): number {
+    this.#latestMs = Math.max(this.#latestMs, this.#components.clock.nowMs())
+    return this.#latestMs
+  }
+}
