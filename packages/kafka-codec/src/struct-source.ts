@@ -75,7 +75,7 @@ export function generateWriter(
   scope.bind('notAnObject', (value: unknown) => new WriteError(`${String(value)} is not an object`))
   const checks = fields.flatMap((each, index) => {
     if (each.place !== 'absent' || each.field.ignorable) return []
-    const given = `value.${each.name}`
+    const given = `value.${identifier(each.name)}`
     return `if (${given} !== undefined && !${scope.bind(`isDefault${index}`, generateDefaultTest(each.field))}(${given})) throw unsupported(${index})`
   })
   const writes = fields.flatMap((each, index) => {
