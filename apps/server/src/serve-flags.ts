@@ -55,6 +55,15 @@ export type ServeFlagName = keyof typeof serveFlags
 /** As given: text for flags, true or false for switches; undefined where there is neither value nor default. */
 export type ServeArguments = Readonly<Partial<Record<ServeFlagName, string | boolean>>>
 
+/** What `pico serve` is told when it is told nothing. */
+export function serveDefaults(): ServeArguments {
+  const defaults = Object.entries<ServeFlag>(serveFlags).map(([name, flag]) => [
+    name,
+    flag.switch ? false : flag.default,
+  ])
+  return Object.fromEntries(defaults)
+}
+
 export function variableOf(flag: string): string {
   return `PICO_${flag.replaceAll('-', '_').toUpperCase()}`
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ServeArguments, type ServeFlag, serveFlags, serverConfig, startServer } from '../src/index.ts'
+import { type ServeArguments, serveDefaults, serverConfig, startServer } from '../src/index.ts'
 import { main } from '../src/main.ts'
 
 let folder: string
@@ -45,11 +45,7 @@ function serve(flags: ServeArguments = {}) {
 
 /** A server that runs in this process, started without the command line. */
 function start(flags: ServeArguments = {}) {
-  const defaults = Object.entries<ServeFlag>(serveFlags).map(([name, flag]) => [
-    name,
-    flag.switch ? false : flag.default,
-  ])
-  return startServer(serverConfig({ ...Object.fromEntries(defaults), ...serveFlagsHere(flags) }), {
+  return startServer(serverConfig({ ...serveDefaults(), ...serveFlagsHere(flags) }), {
     log: pino({ level: 'silent' }),
   })
 }

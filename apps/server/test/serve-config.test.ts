@@ -1,15 +1,11 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { StartupError, serveFlags, serverConfig, UsageError } from '../src/index.ts'
-import type { ServeArguments, ServeFlag } from '../src/serve-flags.ts'
+import { StartupError, serveDefaults, serverConfig, UsageError } from '../src/index.ts'
+import type { ServeArguments } from '../src/serve-flags.ts'
 
 /** As the command line gives them: every default, and what a test adds. */
 function given(flags: ServeArguments = {}): ServeArguments {
-  const defaults = Object.entries<ServeFlag>(serveFlags).map(([name, flag]) => [
-    name,
-    flag.switch ? false : flag.default,
-  ])
-  return { ...Object.fromEntries(defaults), ...flags }
+  return { ...serveDefaults(), ...flags }
 }
 
 describe('serverConfig', () => {
