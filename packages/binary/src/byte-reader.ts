@@ -15,10 +15,17 @@ export class ByteReader {
   readonly bytes: Uint8Array
   readonly #buffer: Buffer
   readonly #view: DataView
+  // What `bytes` would answer too, but only after a look at what it is: a third of the time of `take`.
+  readonly #memory: ArrayBufferLike
+  readonly #start: number
+  readonly #length: number
   #offset = 0
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
+    this.#memory = bytes.buffer
+    this.#start = bytes.byteOffset
+    this.#length = bytes.length
     this.#buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
@@ -29,7 +36,7 @@ export class ByteReader {
   }
 
   get remaining(): number {
-    return this.bytes.length - this.#offset
+    return this.#length - this.#offset
   }
 
   int8(): number {
@@ -133,7 +140,7 @@ export class ByteReader {
   /** A view of the next `length` bytes. No copy: it shares memory with the input. */
   take(length: number): Uint8Array {
     const at = this.#advance(length)
-    return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + at, length)
+    return new Uint8Array(this.#memory, this.#start + at, length)
   }
 
   /** The next `length` bytes as text. Invalid UTF-8 becomes U+FFFD, as in Java clients and brokers. */
@@ -150,18 +157,14 @@ export class ByteReader {
   #advance(length: number): number {
     const at = this.#offset
     const next = at + length
-    if (next > this.bytes.length || !(length >= 0)) throw this.#cannotAdvance(length)
+    if (next > this.#length || !(length >= 0)) throw this.#cannotAdvance(length)
     this.#offset = next
     return at
   }
 
   #cannotAdvance(length: number): ReadError {
     if (!(length >= 0)) return new ReadError('PICO_BINARY_BAD_LENGTH', this.#offset, `bad length ${length}`)
-    return new ReadError(
-      'PICO_BINARY_PAST_END',
-      this.#offset,
-      `${length} bytes needed, ${this.bytes.length - this.#offset} left`,
-    )
+    return new ReadError('PICO_BINARY_PAST_END', this.#offset, `${length} bytes needed, ${this.remaining} left`)
   }
 
   #safe(value: number, at: number): number {
