@@ -64,8 +64,11 @@ describe('a writer', () => {
   test('writes a UUID from text in either case, and refuses what is none', () => {
     const bytes = written((writer) => writer.uuid('00112233-4455-6677-8899-AABBccddeeff'))
     expect(bytes).toEqual(Array.from({ length: 16 }, (_, i) => i * 17))
-    for (const wrong of ['', '00112233445566778899aabbccddeeff', '00112233-4455-6677-8899-aabbccddeefg']) {
-      expect(() => new ByteWriter().uuid(wrong)).toThrow(WriteError)
+    const wrongs = ['', '00112233445566778899aabbccddeeff', '00112233-4455-6677-8899-aabbccddeefg', undefined, null, 5]
+    for (const wrong of [...wrongs, '00112233-4455-6677-8899_aabbccddeeff', '0011223é-4455-6677-8899-aabbccddeeff']) {
+      const writer = new ByteWriter()
+      expect(() => writer.uuid(wrong as string)).toThrow(WriteError)
+      expect(writer.length).toBe(0)
     }
   })
 
