@@ -1,15 +1,9 @@
 import { ByteReader } from '@pico/binary'
-import {
-  apiVersions,
-  CodecError,
-  encodeResponse,
-  kafkaErrors,
-  type RequestHeader,
-  readRequestHeader,
-} from '@pico/kafka-codec'
+import { apiVersions, CodecError, encodeResponse, type RequestHeader, readRequestHeader } from '@pico/kafka-codec'
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
 import type { Cluster, Dependencies, KafkaApiSettings } from './dependencies.ts'
+import { explainer } from './explainer.ts'
 import { GroupHost } from './groups/group-host.ts'
 import {
   type AnswerFrame,
@@ -41,7 +35,7 @@ import { offsetForLeaderEpochHandler } from './handlers/offset-for-leader-epoch.
 import { produceHandler } from './handlers/produce.ts'
 import { syncGroupHandler } from './handlers/sync-group.ts'
 import type { Logger } from './observer.ts'
-import { type Operation, retriableErrorCode } from './operational-errors.ts'
+import type { Operation } from './operational-errors.ts'
 
 export interface KafkaApiComponents {
   readonly streams: Streams
@@ -88,6 +82,7 @@ export class KafkaRequestRefusedError extends Error {
 
 export function createKafkaApi(components: KafkaApiComponents, settings: KafkaApiSettings): KafkaApi {
   const { streams, cluster, clock, log } = components
+  const explain = explainer(clock, log)
   const drainer = new AbortController()
   const groups = new GroupHost({ streams, clock, explain }, settings.groups)
   const dependencies: Dependencies = { streams, groups, cluster, clock, settings, draining: drainer.signal, explain }
@@ -121,13 +116,6 @@ export function createKafkaApi(components: KafkaApiComponents, settings: KafkaAp
       drainer.abort()
       groups.drain()
     },
-  }
-
-  function explain(error: unknown, operation: Operation): number {
-    const errorCode = retriableErrorCode(error, operation)
-    if (errorCode === undefined) log.error({ err: error }, 'a Kafka request failed because of a bug')
-    else log.debug({ err: error, errorCode }, 'a Kafka request failed and may be tried again')
-    return errorCode ?? kafkaErrors.unknownServerError.code
   }
 }
 

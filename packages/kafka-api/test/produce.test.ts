@@ -202,6 +202,12 @@ describe('what the store or the database cannot do now', () => {
     await system.produce('t', batchOf(['before']))
     system.failFlushes()
     expect(await system.produce('t', batchOf(['lost']))).toMatchObject({ errorCode: 20, baseOffset: -1n })
+    expect(await system.produce('t', batchOf(['lost too']))).toMatchObject({ errorCode: 20 })
+    const warnings = () => system.log.lines.filter(({ level }) => level === 'warn')
+    expect(warnings()).toMatchObject([{ fields: { unsaid: 0 }, message: expect.stringContaining('try again') }])
+    system.clock.advance(1000)
+    await system.produce('t', batchOf(['lost again']))
+    expect(warnings()).toMatchObject([{}, { fields: { unsaid: 1 } }])
     system.store.heal()
     expect(await system.produce('t', batchOf(['after']))).toMatchObject({ errorCode: 0, baseOffset: 1n })
     expect(await readValues((await system.fetch('t', 0)).records)).toEqual([

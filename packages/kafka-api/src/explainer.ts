@@ -1,0 +1,35 @@
+import { kafkaErrors } from '@pico/kafka-codec'
+import type { Clock } from './clock.ts'
+import type { Logger } from './observer.ts'
+import { type Operation, retriableErrorCode } from './operational-errors.ts'
+
+const quietMs = 1000
+
+/**
+ * Turns what a handler caught into the error code it answers, and tells the log: a bug always, as an error; a full disk or a lost
+ * database as a warning, but once a second and kind, since it fails every request that comes.
+ */
+export function explainer(clock: Clock, log: Logger): (error: unknown, operation: Operation) => number {
+  const lastWarning = new Map<string, { atMs: number; unsaid: number }>()
+
+  return (error, operation) => {
+    const errorCode = retriableErrorCode(error, operation)
+    if (errorCode === undefined) {
+      log.error({ err: error }, 'a Kafka request failed because of a bug')
+      return kafkaErrors.unknownServerError.code
+    }
+    warn(error as Error)
+    return errorCode
+  }
+
+  function warn(error: Error): void {
+    const nowMs = clock.nowMs()
+    const last = lastWarning.get(error.name)
+    if (last !== undefined && nowMs - last.atMs < quietMs) {
+      last.unsaid++
+      return
+    }
+    log.warn({ err: error, unsaid: last?.unsaid ?? 0 }, 'Kafka requests fail, and clients are told to try again')
+    lastWarning.set(error.name, { atMs: nowMs, unsaid: 0 })
+  }
+}
