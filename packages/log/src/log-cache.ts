@@ -4,6 +4,9 @@ const slabBytes = 8 * 1024 * 1024
 /** What a run costs beside its bytes, about: it counts against the cache, so that tiny entries cannot exhaust the heap. */
 const runOverheadBytes = 256
 
+/** Memory of evicted slabs kept for new ones: fresh memory costs page faults, and the garbage collector its time. */
+const spareSlabsMax = 4
+
 /** A stretch of memory that entries are copied into, back to back, in the order they were appended. */
 export class Slab {
   readonly bytes: Uint8Array
@@ -11,9 +14,13 @@ export class Slab {
   usedBytes = 0
   /** Bytes in flushes that are not settled: such a slab stays. */
   unsettledBytes = 0
+  /** A reader was given a view, and may hold it for as long as it likes: this memory is never written to again. */
+  isLent = false
+  /** Packs that are copying from it. */
+  packs = 0
 
-  constructor(sizeBytes: number) {
-    this.bytes = Buffer.allocUnsafeSlow(sizeBytes)
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
   }
 
   get costBytes(): number {
@@ -23,12 +30,14 @@ export class Slab {
 
 /**
  * The recent slabs, oldest first: writes land here on their way to the WAL, and readers near the tail are served from here.
- * Never overwritten, so a view stays good for as long as somebody holds it; eviction only drops the cache's own reference.
+ * What a reader was given is never overwritten, so a view stays good for as long as somebody holds it; eviction only drops the cache's
+ * own reference. Memory that nobody has a view of is used again.
  */
 export class LogCache {
   readonly #capacityBytes: number
   readonly #onEvict: (slab: Slab) => void
   readonly #slabs: Slab[] = []
+  readonly #spare: Uint8Array[] = []
 
   constructor(capacityBytes: number, onEvict: (slab: Slab) => void) {
     this.#capacityBytes = capacityBytes
@@ -39,7 +48,8 @@ export class LogCache {
   reserve(lengthBytes: number): Slab {
     let slab = this.#slabs.at(-1)
     if (slab === undefined || slab.bytes.length - slab.usedBytes < lengthBytes) {
-      slab = new Slab(Math.max(slabBytes, lengthBytes))
+      const spare = lengthBytes <= slabBytes ? this.#spare.pop() : undefined
+      slab = new Slab(spare ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, lengthBytes)))
       this.#slabs.push(slab)
       this.evict()
     }
@@ -57,6 +67,8 @@ export class LogCache {
       this.#slabs.shift()
       total -= oldest.costBytes
       this.#onEvict(oldest)
+      const isFree = !oldest.isLent && oldest.packs === 0 && oldest.bytes.length === slabBytes
+      if (isFree && this.#spare.length < spareSlabsMax) this.#spare.push(oldest.bytes)
     }
   }
 

@@ -145,7 +145,7 @@ export class OpenStream implements LogStream {
     const runIndex = indexOf(this.runs, offset)
     const run = this.runs[runIndex]
     if (run !== undefined) {
-      const bytes = run.view()
+      const bytes = run.lend()
       if (bytes !== null) return { bytes, baseOffset: run.baseOffset, endOffset: run.endOffset }
       if (!run.packed) return this.#engine.stored.bytesOfRun(this.runs, runIndex, signal)
     }

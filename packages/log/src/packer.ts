@@ -173,7 +173,13 @@ export class Packer {
     const key = dataKey(objectId)
     await metadata.log.announceUpload(key, clock.nowMs() + uploadDueMs)
     const builder = new DataObjectBuilder({ chunkBytes })
-    await store.put(key, this.#body(runs, builder))
+    const slabs = new Set(runs.flatMap(({ slab }) => slab ?? []))
+    for (const slab of slabs) slab.packs += 1
+    try {
+      await store.put(key, this.#body(runs, builder))
+    } finally {
+      for (const slab of slabs) slab.packs -= 1
+    }
     return { object: { objectId, key, lengthBytes: builder.lengthBytes }, slices: builder.slices }
   }
 

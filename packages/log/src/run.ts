@@ -33,7 +33,13 @@ export class Run {
     this.bodyPosition = bodyPosition
   }
 
-  /** The bytes, while they are in memory. */
+  /** The bytes, while they are in memory, to be given to a reader. */
+  lend(): Uint8Array | null {
+    if (this.slab !== null) this.slab.isLent = true
+    return this.view()
+  }
+
+  /** The bytes, while they are in memory, for the engine's own use: good until the slab is evicted. */
   view(): Uint8Array | null {
     return this.slab?.bytes.subarray(this.slabPosition, this.slabPosition + this.lengthBytes) ?? null
   }
