@@ -15,6 +15,12 @@ export interface KafkaConfig {
   readonly autoCreateTopics: boolean
   readonly requestBytesMax: number
   readonly idleTimeoutMs: number
+  /** Rules of consumer groups, by the names of @pico/group-coordinator. */
+  readonly groups: {
+    readonly groupInitialRebalanceDelayMs: number
+    readonly groupMinSessionTimeoutMs: number
+    readonly groupMaxSessionTimeoutMs: number
+  }
 }
 
 /** All that a server needs to know, as plain data. */
@@ -46,6 +52,9 @@ const schema = z.object({
   'kafka-auto-create-topics': z.enum(['true', 'false']).transform((value) => value === 'true'),
   'kafka-max-request-size': parsed(parseByteSize, '--kafka-max-request-size'),
   'kafka-idle-timeout-sec': wholeNumber(1),
+  'kafka-group-initial-rebalance-delay-ms': wholeNumber(0),
+  'kafka-group-min-session-timeout-ms': wholeNumber(1),
+  'kafka-group-max-session-timeout-ms': wholeNumber(1),
   'insecure-allow-remote': z.boolean(),
   'meta-url': parsed(parseMetadataUrl),
   storage: parsed(parseStorage),
@@ -107,7 +116,20 @@ function kafkaConfig(settings: ServeSettings): KafkaConfig {
     autoCreateTopics: settings['kafka-auto-create-topics'],
     requestBytesMax: settings['kafka-max-request-size'],
     idleTimeoutMs: settings['kafka-idle-timeout-sec'] * 1000,
+    groups: groupsConfig(settings),
   }
+}
+
+function groupsConfig(settings: ServeSettings): KafkaConfig['groups'] {
+  const groupMinSessionTimeoutMs = settings['kafka-group-min-session-timeout-ms']
+  const groupMaxSessionTimeoutMs = settings['kafka-group-max-session-timeout-ms']
+  if (groupMinSessionTimeoutMs > groupMaxSessionTimeoutMs) {
+    throw new StartupError(
+      `--kafka-group-min-session-timeout-ms ${groupMinSessionTimeoutMs} is more than --kafka-group-max-session-timeout-ms ${groupMaxSessionTimeoutMs}`,
+    )
+  }
+  const groupInitialRebalanceDelayMs = settings['kafka-group-initial-rebalance-delay-ms']
+  return { groupInitialRebalanceDelayMs, groupMinSessionTimeoutMs, groupMaxSessionTimeoutMs }
 }
 
 /** Text that a parser of ours reads: what it throws names the flag already. */

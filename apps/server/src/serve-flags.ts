@@ -29,6 +29,18 @@ export const serveFlags = {
     describe: 'Close Kafka connections over which nothing moved for so long',
     default: '600',
   },
+  'kafka-group-initial-rebalance-delay-ms': {
+    describe: 'How long an empty group waits for more members after its first; 0 suits development',
+    default: '3000',
+  },
+  'kafka-group-min-session-timeout-ms': {
+    describe: 'Shortest session timeout that a member of a group may ask for',
+    default: '6000',
+  },
+  'kafka-group-max-session-timeout-ms': {
+    describe: 'Longest session timeout that a member of a group may ask for',
+    default: '1800000',
+  },
   'insecure-allow-remote': { describe: 'Allow a listener without authentication beyond loopback', switch: true },
   'meta-url': { describe: 'Metadata: sqlite:<file> or sqlite::memory:', default: 'sqlite:./data/meta.db' },
   storage: { describe: 'Objects: <bucket id>@file://<folder>', default: '-2@file://./data/objects' },

@@ -162,6 +162,7 @@ function logSettings({
 
 function openKafka(config: ServerConfig, kafka: KafkaConfig, streams: Streams, log: Logger): Promise<KafkaListener> {
   let advertised = kafka.advertise ?? kafka.listen
+  const { groups } = defaultKafkaApiSettings
   const api = createKafkaApi(
     {
       streams,
@@ -173,6 +174,7 @@ function openKafka(config: ServerConfig, kafka: KafkaConfig, streams: Streams, l
       ...defaultKafkaApiSettings,
       autoCreateTopics: kafka.autoCreateTopics,
       replicationFactor: kafka.replicationFactor,
+      groups: { ...groups, protocol: { ...groups.protocol, ...kafka.groups } },
     },
   )
   return explained('kafka', config, async () => {

@@ -24,6 +24,11 @@ describe('serverConfig', () => {
         autoCreateTopics: true,
         requestBytesMax: 100 << 20,
         idleTimeoutMs: 600_000,
+        groups: {
+          groupInitialRebalanceDelayMs: 3000,
+          groupMinSessionTimeoutMs: 6000,
+          groupMaxSessionTimeoutMs: 1_800_000,
+        },
       },
     })
   })
@@ -44,6 +49,15 @@ describe('serverConfig', () => {
 
   it('keeps the metadata in memory when told to', () => {
     expect(serverConfig(given({ 'meta-url': 'sqlite::memory:' })).metadata.path).toBe(':memory:')
+  })
+
+  it('refuses session timeouts that leave nothing to ask for', () => {
+    const flags = { 'kafka-group-min-session-timeout-ms': '10000', 'kafka-group-max-session-timeout-ms': '9999' }
+    expect(() => serverConfig(given(flags))).toThrow(StartupError)
+    expect(() => serverConfig(given(flags))).toThrow('--kafka-group-min-session-timeout-ms 10000 is more than')
+    expect(serverConfig(given({ 'kafka-group-initial-rebalance-delay-ms': '0' })).kafka?.groups).toMatchObject({
+      groupInitialRebalanceDelayMs: 0,
+    })
   })
 
   it('serves no Kafka when told so, wherever it would have listened', () => {
