@@ -57,6 +57,8 @@ export async function listenKafka(components: ListenComponents, settings: Listen
     connections.add(connection)
   })
   await listen(server, settings)
+  // Such as too many open files: the connection is lost, and only that one.
+  server.on('error', (error) => components.log.error({ err: error }, 'a Kafka connection could not be accepted'))
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : settings.port
   return {

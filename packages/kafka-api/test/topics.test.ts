@@ -98,6 +98,15 @@ describe('CreateTopics', () => {
   })
 })
 
+it('requests that name very many topics take time in proportion', async () => {
+  const many = Array.from({ length: 100_000 }, (_, at) => `bad name ${at % 99_999}`)
+  const started = performance.now()
+  const topic = (name: string) => ({ name, numPartitions: 0, replicationFactor: 1, assignments: [], configs: [] })
+  const { topics } = await system.call(createTopics, 5, { topics: many.map(topic) })
+  expect(topics.filter(({ errorCode }) => errorCode === 42)).toHaveLength(2)
+  expect(performance.now() - started).toBeLessThan(10_000) // comparing each with each would take minutes
+})
+
 describe('CreateTopics refuses', () => {
   it('more partitions than one, and says how to raise that', async () => {
     const refused = await create({ name: 't', partitions: 2 })

@@ -8,6 +8,7 @@ import {
 } from '@pico/streams'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
+import { repeatedKeys } from '../repeated-keys.ts'
 
 /*
  * CreateTopics 0-7 (kafka-compat 2.9): a topic is visible to the next Metadata when this one is answered. Each topic is judged alone.
@@ -29,7 +30,12 @@ export function createTopicsHandler({ streams, cluster, settings, explain }: Dep
     api: createTopics,
     versions: [0, 7],
     async handle(request) {
-      const topics = request.topics.map((topic) => createOne(topic, request))
+      const repeated = repeatedKeys(request.topics.map(({ name }) => name))
+      const topics = request.topics.map((topic) =>
+        repeated.has(topic.name)
+          ? refused(topic.name, invalidRequest('Duplicate topic name.'))
+          : createOne(topic, request.validateOnly),
+      )
       return { throttleTimeMs: 0, topics: await Promise.all(topics) }
     },
     fail: (request, errorCode) => ({
@@ -38,10 +44,8 @@ export function createTopicsHandler({ streams, cluster, settings, explain }: Dep
     }),
   })
 
-  async function createOne(asked: Asked, { topics, validateOnly }: CreateTopicsRequest) {
+  async function createOne(asked: Asked, validateOnly: boolean) {
     const { name, configs } = asked
-    if (topics.filter((other) => other.name === name).length > 1)
-      return refused(name, invalidRequest('Duplicate topic name.'))
     const partitions = partitionsOf(asked)
     const problem = nullConfig(asked) ?? (typeof partitions === 'number' ? null : partitions)
     try {

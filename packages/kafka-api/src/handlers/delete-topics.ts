@@ -3,6 +3,7 @@ import { type DeleteTopicsRequest, deleteTopics, kafkaErrors } from '@pico/kafka
 import type { TopicRef } from '@pico/streams'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
+import { repeatedKeys } from '../repeated-keys.ts'
 
 /*
  * DeleteTopics 0-6 (kafka-compat 2.9): the name is free again, and waiting fetches have their answer, when this one is sent. v5: error
@@ -18,7 +19,9 @@ export function deleteTopicsHandler({ streams, explain }: Dependencies): Handler
     versions: [0, 6],
     async handle(request, { apiVersion }) {
       const asked = askedOf(request, apiVersion)
-      return { throttleTimeMs: 0, responses: await Promise.all(asked.map((topic) => deleteOne(topic, asked))) }
+      const repeated = repeatedKeys(asked.map(keyOf))
+      const responses = asked.map((topic) => deleteOne(topic, repeated.has(keyOf(topic))))
+      return { throttleTimeMs: 0, responses: await Promise.all(responses) }
     },
     fail: (request, errorCode, { apiVersion }) => ({
       throttleTimeMs: 0,
@@ -26,9 +29,9 @@ export function deleteTopicsHandler({ streams, explain }: Dependencies): Handler
     }),
   })
 
-  async function deleteOne(topic: Asked, asked: readonly Asked[]) {
+  async function deleteOne(topic: Asked, isRepeated: boolean) {
     const { name, topicId } = topic
-    const malformed = whatIsWrong(topic, asked)
+    const malformed = whatIsWrong(topic, isRepeated)
     if (malformed !== null)
       return { name, topicId, errorCode: kafkaErrors.invalidRequest.code, errorMessage: malformed }
     try {
@@ -61,11 +64,13 @@ function askedOf(request: DeleteTopicsRequest, apiVersion: number): Asked[] {
   return request.topicNames.map((name) => ({ name, topicId: zeroUuid }))
 }
 
-function whatIsWrong({ name, topicId }: Asked, asked: readonly Asked[]): string | null {
+/** Topics are the same if they go by the same name, or by the same id. */
+function keyOf({ name, topicId }: Asked): string {
+  return name === null ? `id ${topicId}` : `name ${name}`
+}
+
+function whatIsWrong({ name, topicId }: Asked, isRepeated: boolean): string | null {
   if (name === null && topicId === zeroUuid) return 'Neither topic name nor id were specified.'
   if (name !== null && topicId !== zeroUuid) return 'You may not specify both topic name and topic id.'
-  const times = asked.filter((other) =>
-    name === null ? other.topicId === topicId && other.name === null : other.name === name,
-  ).length
-  return times > 1 ? 'Duplicate topic name or id.' : null
+  return isRepeated ? 'Duplicate topic name or id.' : null
 }

@@ -4,6 +4,7 @@ import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
 import { nearestSafeInteger } from '../int64.ts'
 import { leaderEpochError, missErrorCode } from '../partition-access.ts'
+import { repeatedKeys } from '../repeated-keys.ts'
 
 /*
  * ListOffsets 0-11 (kafka-compat 2.5): latest is the high watermark (also for read_committed: there are no transactions), earliest the
@@ -48,10 +49,12 @@ export function listOffsetsHandler({ streams, explain }: Dependencies): Handler 
     api: listOffsets,
     versions: [0, 11],
     async handle(request, { apiVersion }) {
+      const repeated = repeatedKeys(
+        request.topics.flatMap(({ name, partitions }) => partitions.map((wanted) => keyOf(name, wanted))),
+      )
       const topics = request.topics.map(async ({ name, partitions }) => {
-        const repeated = new Set(repeatedIndexes(request, name))
         const answers = partitions.map((wanted) =>
-          repeated.has(wanted.partitionIndex)
+          repeated.has(keyOf(name, wanted))
             ? refused(wanted.partitionIndex, kafkaErrors.invalidRequest.code)
             : lookUp(name, wanted, apiVersion),
         )
@@ -112,9 +115,6 @@ function refused(partitionIndex: number, errorCode: number) {
 }
 
 /** A partition asked for twice is answered INVALID_REQUEST, each time. */
-function repeatedIndexes({ topics }: ListOffsetsRequest, name: string): number[] {
-  const all = topics.flatMap((topic) =>
-    topic.name === name ? topic.partitions.map(({ partitionIndex }) => partitionIndex) : [],
-  )
-  return all.filter((index, at) => all.indexOf(index) !== at)
+function keyOf(name: string, { partitionIndex }: RequestedPartition): string {
+  return `${partitionIndex} ${name}`
 }

@@ -129,9 +129,9 @@ export function metadataHandler({ streams, cluster, settings, explain }: Depende
   }
 
   function describe(topic: TopicDescription): TopicAnswer {
-    const live = new Set(cluster.brokers().map(({ nodeId }) => nodeId))
+    const brokers = cluster.brokers()
     const partitions = topic.partitions.map(({ partition, leaderNodeId, leaderEpoch }) => {
-      const hasLeader = live.has(leaderNodeId)
+      const hasLeader = brokers.some(({ nodeId }) => nodeId === leaderNodeId)
       return {
         errorCode: hasLeader ? 0 : kafkaErrors.leaderNotAvailable.code,
         partitionIndex: partition,
