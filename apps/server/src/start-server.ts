@@ -88,7 +88,7 @@ async function open(
   if (listener !== null) closers.add(() => listener.close(drainMs))
   const kafka = listener === null ? null : { host: listener.host, port: listener.port }
   if (kafka === null) log.info('serving nobody: --no-kafka')
-  else log.info({ address: formatHostPort(kafka) }, 'serving Kafka clients')
+  else log.info(`serving Kafka clients on ${formatHostPort(kafka)}`)
   return { ...node, kafka, fenced: fenced.promise, close: () => closers.close() }
 }
 

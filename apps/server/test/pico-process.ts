@@ -75,7 +75,7 @@ export class PicoProcess {
       gone = ended
     })
     for (;;) {
-      const port = /"address":"[^"]*:(\d+)"[^\n]*serving Kafka clients/.exec(this.stderr)?.[1]
+      const port = /serving Kafka clients on [^"]*:(\d+)"/.exec(this.stderr)?.[1]
       if (port !== undefined) return Number(port)
       if (gone !== undefined) throw new Error(`pico ended with ${gone.code}: ${gone.stderr}`)
       await new Promise<void>((resolve) => {

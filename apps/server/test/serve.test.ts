@@ -31,7 +31,7 @@ describe('pico serve', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).msg)
-    expect(messages).toEqual(['serving Kafka clients', 'stopping', 'stopped'])
+    expect(messages).toEqual([`serving Kafka clients on 127.0.0.1:${port}`, 'stopping', 'stopped'])
     expect(await accepts(port)).toBe(false)
     expect(readdirSync(join(folder, 'data')).sort()).toEqual(['meta.db', 'objects'])
   })
