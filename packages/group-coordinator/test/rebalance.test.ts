@@ -146,6 +146,16 @@ describe('the join barrier', () => {
     expect(group.state.members.has(late)).toBe(false)
   })
 
+  it('starts sessions that a deadline from before it opened does not end, even if one late tick has both', () => {
+    const group = new GroupDriver()
+    const [a = ''] = group.stable({ sessionTimeoutMs: 65_000 }, { sessionTimeoutMs: 65_000 })
+    const rejoin = group.join({ memberId: a, sessionTimeoutMs: 65_000 })
+    group.nowMs += 70_000
+    group.send({ kind: 'tick' })
+    expect(group.reply(rejoin, 'join').generationId).toBe(3)
+    expect(group.heartbeat(a)).toBe(0)
+  })
+
   it('starts a session when it opens: an answer that is never read does not keep a member for ever', () => {
     const group = new GroupDriver()
     group.join({ sessionTimeoutMs: 8_000 })

@@ -103,6 +103,14 @@ describe('SyncGroup', () => {
     expect(group.reply(group.join({ memberId: b }), 'join')).toMatchObject({ errorCode: 0, leader: b })
   })
 
+  it('is not missed in a group that has become empty first, even if one late tick has both', () => {
+    const group = new GroupDriver()
+    group.join()
+    group.nowMs += 100_000
+    group.send({ kind: 'tick' })
+    expect(group.state).toMatchObject({ phase: 'Empty', generationId: 2 })
+  })
+
   it('removes a follower that takes its generation and never syncs, though the leader has made the group stable', () => {
     const { group, a, b } = completing()
     group.sync({ memberId: a, assignments: {} })
