@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runWorld } from './model/world.ts'
 
-const seeds = Number(process.env['PICO_MODEL_SEEDS'] ?? 1_500)
+const seeds = Number(process.env['PICO_MODEL_SEEDS'] ?? 1_000)
 const firstSeed = Number(process.env['PICO_MODEL_FIRST_SEED'] ?? 1)
 
 describe('a group among consumers that join, leave, die, sleep and come back, and coordinators that move', () => {
