@@ -1,3 +1,4 @@
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { crc32c } from '@pico/binary'
 
 /**
@@ -84,7 +85,7 @@ export interface DecodedBatch {
   readonly records: readonly { offset: number; timestampMs: number; key: Buffer | null; value: Buffer | null }[]
 }
 
-/** The whole, uncompressed batches at the front of `bytes`. Throws on a batch whose CRC is wrong. */
+/** The whole batches at the front of `bytes`, plain, gzip or zstd. Throws on a batch whose CRC is wrong. */
 export function decodeBatches(bytes: Uint8Array): DecodedBatch[] {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const batches: DecodedBatch[] = []
@@ -102,9 +103,10 @@ function decodeBatch(bytes: Buffer): DecodedBatch {
   if (bytes.readInt8(16) !== 2) throw new Error(`batch at offset ${baseOffset} has magic ${bytes.readInt8(16)}`)
   if (bytes.readUInt32BE(17) !== crc32c(bytes.subarray(21))) throw new Error(`batch at offset ${baseOffset}: wrong CRC`)
   const attributes = bytes.readInt16BE(21)
-  if ((attributes & 7) !== 0) throw new Error(`batch at offset ${baseOffset} is compressed, which is not read here`)
+  const unpack = unpackers[attributes & 7]
+  if (unpack === undefined) throw new Error(`batch at offset ${baseOffset}: codec ${attributes & 7} is not read here`)
   const baseTimestampMs = Number(bytes.readBigInt64BE(27))
-  const reader = new VarintReader(bytes, headerBytes)
+  const reader = new VarintReader(unpack(bytes.subarray(headerBytes)), 0)
   const records = Array.from({ length: bytes.readInt32BE(57) }, () => {
     reader.varint() // length
     reader.skip(1) // attributes
@@ -129,6 +131,12 @@ function decodeBatch(bytes: Buffer): DecodedBatch {
     maxTimestampMs: Number(bytes.readBigInt64BE(35)),
     records,
   }
+}
+
+const unpackers: Readonly<Record<number, (payload: Buffer) => Buffer>> = {
+  0: (payload) => payload,
+  1: (payload) => gunzipSync(payload),
+  4: (payload) => zstdDecompressSync(payload),
 }
 
 /** Zigzag varint of up to 64 bits, as Kafka writes lengths and deltas. */
