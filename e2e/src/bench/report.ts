@@ -34,7 +34,10 @@ export function meets(row: Row, goal: Goal): boolean | undefined {
   const value = medianOf(row, goal.of)
   const base = goal.times === undefined ? 1 : medianOf(row, goal.times)
   if (value === undefined || base === undefined) return undefined
-  return value >= (goal.atLeast ?? 0) * base && value <= (goal.atMost ?? Number.POSITIVE_INFINITY) * base
+  return (
+    (goal.atLeast === undefined || value >= goal.atLeast * base) &&
+    (goal.atMost === undefined || value <= goal.atMost * base)
+  )
 }
 
 /** A table for a terminal: medians, the spread of rounds, our ratio to each other contender, and the goals. */
