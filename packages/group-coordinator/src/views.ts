@@ -36,8 +36,9 @@ export interface DescribedMember {
   readonly groupInstanceId: string | null
   readonly clientId: string
   readonly clientHost: string
-  /** These two are empty unless the group is Stable. */
+  /** Empty unless the group is Stable. */
   readonly memberMetadata: Uint8Array
+  /** What it was given last, also while the group is rebalancing, as Kafka 4.4 shows it. */
   readonly memberAssignment: Uint8Array
 }
 
@@ -53,7 +54,7 @@ export function describeGroup(state: GroupState): DescribedGroup {
       clientId: member.clientId,
       clientHost: member.clientHost,
       memberMetadata: isStable ? metadataFor(member, state.protocolName) : noBytes,
-      memberAssignment: isStable ? member.assignment : noBytes,
+      memberAssignment: member.assignment,
     })),
   }
 }
