@@ -6,7 +6,7 @@ import { type Handler, handler } from '../handler.ts'
 
 /*
  * DescribeGroups 0-6 (kafka-compat 2.8): a group that does not exist is Dead, and an error only since v6 (KIP-1043). What members said
- * of themselves and what they were given is told while the group is Stable. v3: authorized operations. v4: instance ids.
+ * of themselves is told while the group is Stable, what they were given last at any time. v3: authorized operations. v4: instance ids.
  */
 
 const firstWithGroupIdNotFound = 6

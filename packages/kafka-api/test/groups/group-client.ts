@@ -31,6 +31,8 @@ export interface MemberSettings {
   readonly rebalanceTimeoutMs?: number
   readonly protocolType?: string
   readonly protocols?: readonly string[]
+  /** SyncGroup says nothing of its protocol. */
+  readonly saysNothing?: boolean
 }
 
 type Joined = ResponseOf<typeof joinGroup>
@@ -69,14 +71,14 @@ export class GroupClient {
   }
 
   sync(joined: Joined, assignments: Readonly<Record<string, string>> = {}, settings: MemberSettings = {}) {
-    const { groupId = 'billing', version = 5, groupInstanceId = null } = settings
+    const { groupId = 'billing', version = 5, groupInstanceId = null, saysNothing = version < 5 } = settings
     return this.system.call(syncGroup, version, {
       groupId,
       generationId: joined.generationId,
       memberId: joined.memberId,
       groupInstanceId,
-      protocolType: version >= 5 ? joined.protocolType : null,
-      protocolName: version >= 5 ? joined.protocolName : null,
+      protocolType: saysNothing ? null : (joined.protocolType ?? 'consumer'),
+      protocolName: saysNothing ? null : joined.protocolName,
       assignments: Object.entries(assignments).map(([memberId, value]) => ({ memberId, assignment: bytes(value) })),
     })
   }

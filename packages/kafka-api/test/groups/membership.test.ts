@@ -87,6 +87,13 @@ describe('a group', () => {
     expect(own.protocolName).toBe(version >= 5 ? 'range' : null)
   })
 
+  it('is not synced by a v5 that does not name the protocol, nor by one that names another', async () => {
+    const joined = await client.enter()
+    expect(await client.sync(joined, {}, { saysNothing: true })).toMatchObject({ errorCode: 23, protocolType: null })
+    expect(await client.sync({ ...joined, protocolName: 'sticky' })).toMatchObject({ errorCode: 23 })
+    expect(await client.sync(joined)).toMatchObject({ errorCode: 0 })
+  })
+
   it.each(versions(0, 4))('knows its members and its generation, with Heartbeat v%i', async (version) => {
     const joined = await client.enterAlone()
     expect(await client.heartbeat(joined, { version })).toBe(0)
