@@ -1,13 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { zeroUuid } from '@pico/binary'
-import { produce } from '@pico/kafka-codec'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Broker, brokersUnderTest } from '../src/broker.ts'
 import { committedOffsets, groupIds, viewOf } from '../src/groups/group-view.ts'
 import { type GroupMember, memberKinds } from '../src/groups/member.ts'
-import { connectRaw, type RawConnection } from '../src/raw-kafka.ts'
-import { createTopicsOf, errorName } from '../src/raw-topics.ts'
-import { encodeBatch } from '../src/test-batch.ts'
+import { writeValues } from '../src/groups/write-values.ts'
+import { createTopicsOf } from '../src/raw-topics.ts'
 import { missing } from '../src/toolchain.ts'
 
 const kinds: typeof memberKinds = await present()
@@ -44,7 +40,7 @@ describe.each(brokersUnderTest(['pico']))('consumer groups: $name', ({ start }) 
       const writeRound = async () => {
         const from = written.size / topics.length
         const values = (topic: string) => Array.from({ length: perRound }, (_, index) => `${topic}:${from + index}`)
-        await writeAll(broker.port, new Map(topics.map((topic) => [topic, values(topic)])))
+        await writeValues(broker.port, new Map(topics.map((topic) => [topic, values(topic)])))
         for (const topic of topics) for (const value of values(topic)) written.add(value)
       }
       const readers: GroupMember[] = []
@@ -118,40 +114,6 @@ async function sharing(port: number, groupId: string, topics: readonly string[])
 
 function seqOf(value: string): number {
   return Number(value.slice(value.lastIndexOf(':') + 1))
-}
-
-/** A broker that has just made a topic, or just started, may not lead it yet, and says so before it has written anything. */
-async function writeAll(port: number, byTopic: ReadonlyMap<string, readonly string[]>): Promise<void> {
-  const left = new Map(byTopic)
-  const connection = await connectRaw(port)
-  try {
-    for (const deadline = Date.now() + patience.timeout; left.size > 0; await sleep(patience.interval)) {
-      for (const [topic, errorCode] of await writeOnce(connection, left)) {
-        if (errorCode === 0) left.delete(topic)
-        else if (errorCode !== notLeader || Date.now() > deadline) throw new Error(`${topic}: ${errorName(errorCode)}`)
-      }
-    }
-  } finally {
-    connection.close()
-  }
-}
-
-const notLeader = 6
-
-async function writeOnce(
-  connection: RawConnection,
-  byTopic: ReadonlyMap<string, readonly string[]>,
-): Promise<[topic: string, errorCode: number][]> {
-  const answer = await connection.ask(produce, 9, {
-    transactionalId: null,
-    acks: -1,
-    timeoutMs: 30_000,
-    topicData: [...byTopic].map(([name, values]) => {
-      const records = values.map((value, offsetDelta) => ({ value: Buffer.from(value), offsetDelta }))
-      return { name, topicId: zeroUuid, partitionData: [{ index: 0, records: encodeBatch({ records }) }] }
-    }),
-  })
-  return answer.responses.map(({ name, partitionResponses }) => [name, partitionResponses[0]?.errorCode ?? -1])
 }
 
 async function present() {
