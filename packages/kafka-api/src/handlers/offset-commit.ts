@@ -20,13 +20,19 @@ const firstWithGroupIdNotFound = 9
 type RequestedPartition = OffsetCommitRequest['topics'][number]['partitions'][number]
 type CommittedTopic = GroupCall<'offsetCommit'>['topics'][number]
 
-export function offsetCommitHandler({ groups, streams }: Dependencies): Handler {
+export function offsetCommitHandler({ groups, streams, explain }: Dependencies): Handler {
   return handler({
     api: offsetCommit,
     versions: [2, 9],
-    handle: (request, { apiVersion }) => submittedInTurn(submit(request, apiVersion)),
+    handle: (request, { apiVersion }) =>
+      submittedInTurn(submit(request, apiVersion).catch((error: unknown) => failed(request, error))),
     fail: (request, errorCode) => respond(request, () => errorCode),
   })
+
+  function failed(request: OffsetCommitRequest, error: unknown) {
+    const errorCode = explain(error, 'coordinate')
+    return { answer: respond(request, () => errorCode) }
+  }
 
   async function submit(request: OffsetCommitRequest, apiVersion: number) {
     const known = await knownTopics(

@@ -12,11 +12,12 @@ import { type Handler, handler } from '../handler.ts'
 
 type Response = ResponseInput<typeof offsetDelete>
 
-export function offsetDeleteHandler({ groups, streams }: Dependencies): Handler {
+export function offsetDeleteHandler({ groups, streams, explain }: Dependencies): Handler {
   return handler({
     api: offsetDelete,
     versions: [0, 0],
-    handle: (request) => submittedInTurn(submit(request)),
+    handle: (request) =>
+      submittedInTurn(submit(request).catch((error: unknown) => ({ answer: refused(explain(error, 'coordinate')) }))),
     fail: (_, errorCode) => refused(errorCode),
   })
 

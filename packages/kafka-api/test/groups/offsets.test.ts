@@ -1,4 +1,5 @@
 import { offsetDelete, offsetFetch } from '@pico/kafka-codec'
+import { MetadataUnavailableError } from '@pico/metadata'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KafkaSystem } from '../kafka-system.ts'
 import { GroupClient, groupSettings } from './group-client.ts'
@@ -166,6 +167,19 @@ describe('committed offsets', () => {
     expect(await client.commit({ 'orders-0': 3 }, { by: joined })).toEqual({ 'orders-0': 0 })
     await system.start(groupSettings())
     expect(await client.committed()).toEqual({ 'orders-0': 3 })
+  })
+
+  it('of topics that the database cannot be asked about now are an error that is tried again', async () => {
+    await client.commit({ 'orders-0': 1 })
+    const { describeTopics } = system.streams
+    system.streams.describeTopics = async () => {
+      throw new MetadataUnavailableError('asking for topics', { cause: new Error('gone for a moment') })
+    }
+    expect(await client.commit({ 'orders-0': 2, 'nothing-0': 1 })).toEqual({ 'orders-0': 15, 'nothing-0': 15 })
+    const request = { groupId: 'billing', topics: [{ name: 'orders', partitions: [{ partitionIndex: 0 }] }] }
+    expect(await system.call(offsetDelete, 0, request)).toMatchObject({ errorCode: 15, topics: [] })
+    system.streams.describeTopics = describeTopics
+    expect(await client.committed()).toEqual({ 'orders-0': 1 })
   })
 
   it('that no single write could hold are refused', async () => {
