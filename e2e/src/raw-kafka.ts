@@ -14,6 +14,9 @@ export class ConnectionLostError extends Error {
   readonly code = 'E2E_CONNECTION_LOST'
 }
 
+/** The broker is there, and says nothing. */
+export class NoAnswerError extends ConnectionLostError {}
+
 /**
  * One connection that speaks the protocol and nothing more: no retries, no metadata, no negotiation, requests as they are
  * given. So a test sees exactly what a broker answers, and knows exactly what was acknowledged.
@@ -44,27 +47,34 @@ export interface RawConnectionSettings {
   readonly timeoutMs?: number
 }
 
+interface Waiting {
+  readonly what: string
+  resolve(payload: Uint8Array): void
+  reject(error: Error): void
+}
+
 const maxFrameBytes = 512 * 1024 * 1024
 
 export async function connectRaw(port: number, settings: RawConnectionSettings = {}): Promise<RawConnection> {
   const socket = await open(port)
   const { clientId = 'e2e', timeoutMs = 30_000 } = settings
   const splitter = new FrameSplitter({ maxFrameBytes })
-  const waiting: { resolve: (payload: Uint8Array) => void; reject: (error: Error) => void }[] = []
+  const waiting: Waiting[] = []
   let correlationId = 0
 
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  const fail = (why: string, cause?: unknown) => {
-    for (const each of waiting.splice(0)) each.reject(new ConnectionLostError(why, { cause }))
+  const fail = (error: ConnectionLostError) => {
+    for (const each of waiting.splice(0)) each.reject(error)
     socket.destroy()
   }
   socket.on('data', (chunk: Buffer) => {
     for (const payload of splitter.push(chunk)) waiting.shift()?.resolve(payload)
   })
-  socket.on('error', (error) => fail(error.message, error))
-  socket.on('close', () => fail('the broker closed the connection'))
+  socket.on('error', (cause) => fail(new ConnectionLostError(cause.message, { cause })))
+  socket.on('close', () => fail(new ConnectionLostError('the broker closed the connection')))
   socket.setTimeout(timeoutMs, () => {
-    if (waiting.length > 0) fail(`no answer in ${timeoutMs} ms`)
+    const [oldest] = waiting
+    if (oldest !== undefined) fail(new NoAnswerError(`${oldest.what} was not answered in ${timeoutMs} ms`))
   })
 
   const send = (buffers: readonly Uint8Array[]) => {
@@ -72,14 +82,14 @@ export async function connectRaw(port: number, settings: RawConnectionSettings =
     for (const buffer of buffers) socket.write(buffer)
     socket.uncork()
   }
-  const next = () => new Promise<Uint8Array>((resolve, reject) => waiting.push({ resolve, reject }))
+  const next = (what: string) => new Promise<Uint8Array>((resolve, reject) => waiting.push({ what, resolve, reject }))
 
   return {
     async ask(api, version, body) {
       const sent = ++correlationId
       const buffers = encodeRequest(api, version, { correlationId: sent, clientId }, body)
       if (socket.destroyed) throw new ConnectionLostError('the connection had ended')
-      const answer = next()
+      const answer = next(api.name)
       send(buffers)
       const { header, body: response } = decodeResponse(api, version, await answer)
       if (header.correlationId !== sent) {
@@ -91,7 +101,7 @@ export async function connectRaw(port: number, settings: RawConnectionSettings =
       send(encodeRequest(api, version, { correlationId: ++correlationId, clientId }, body))
     },
     async exchange(bytes) {
-      const answer = next()
+      const answer = next('what was sent')
       send([bytes])
       return answer.catch((error: unknown) => {
         if (error instanceof ConnectionLostError) return undefined

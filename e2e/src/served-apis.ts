@@ -7,8 +7,8 @@ export async function servesGroups(port: number): Promise<boolean> {
   return (await servedApis(port)).has(joinGroup)
 }
 
-/** API key to the highest version served. */
-export function servedApis(port: number): Promise<Map<number, number>> {
+/** API key to the first and last version served. */
+export function servedApis(port: number): Promise<Map<number, readonly [first: number, last: number]>> {
   const request = Buffer.alloc(14)
   request.writeInt32BE(10, 0)
   request.writeInt16BE(18, 4) // ApiVersions
@@ -25,11 +25,9 @@ export function servedApis(port: number): Promise<Map<number, number>> {
       answer = Buffer.concat([answer, chunk])
       if (answer.length < 4 || answer.length < 4 + answer.readInt32BE(0)) return
       const count = answer.readInt32BE(10)
-      resolve(
-        new Map(
-          Array.from({ length: count }, (_, i) => [answer.readInt16BE(14 + 6 * i), answer.readInt16BE(18 + 6 * i)]),
-        ),
-      )
+      const versions = (at: number) => [answer.readInt16BE(at + 2), answer.readInt16BE(at + 4)] as const
+      const places = Array.from({ length: count }, (_, index) => 14 + 6 * index)
+      resolve(new Map(places.map((at) => [answer.readInt16BE(at), versions(at)])))
       socket.destroy()
     })
   })

@@ -34,7 +34,7 @@ export interface LoadResult {
   readonly seenRecords: number
   /** Of the broker's promises. Must be empty. */
   readonly breaches: string[]
-  /** Refusals with an error that no client retries. Must be empty: nothing the load does is wrong. */
+  /** Refusals with an error that no client retries, and silence. Must be empty: nothing the load does is wrong. */
   readonly refusals: string[]
 }
 
@@ -81,7 +81,10 @@ export async function startLoad(settings: LoadSettings): Promise<Load> {
         acknowledgedRecords: acknowledgedRecords(),
         seenRecords: readers.reduce((sum, reader) => sum + reader.history.seen.length, 0),
         breaches: check(history, logs),
-        refusals: producers.flatMap((producer) => producer.refusals),
+        refusals: [
+          ...producers.flatMap((producer) => producer.refusals),
+          ...readers.flatMap((reader) => reader.unanswered),
+        ],
       }
     },
   }

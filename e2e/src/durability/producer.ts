@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zeroUuid } from '@pico/binary'
 import { initProducerId, kafkaErrorOf, produce } from '@pico/kafka-codec'
-import { ConnectionLostError, connectRaw, type RawConnection } from '../raw-kafka.ts'
+import { ConnectionLostError, connectRaw, NoAnswerError, type RawConnection } from '../raw-kafka.ts'
 import { errorName } from '../raw-topics.ts'
 import { encodeBatch } from '../test-batch.ts'
 import { type ProducerHistory, recordValue } from './history.ts'
@@ -18,7 +18,10 @@ export interface LoadProducerSettings {
 
 export interface LoadProducer {
   readonly history: ProducerHistory
-  /** Batches refused with an error that is not retriable, in words. An idempotent producer ends at the first. */
+  /**
+   * Batches refused with an error that is not retriable, and requests that were never answered, in words. An idempotent
+   * producer ends at the first refusal.
+   */
   readonly refusals: string[]
   /** Retriable errors that were answered, by name, and how often. */
   readonly retries: Map<string, number>
@@ -101,6 +104,8 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
         await runConnection(connection, unacknowledged)
       } catch (error) {
         if (!(error instanceof ConnectionLostError || error instanceof RetryError)) throw error
+        if (error instanceof NoAnswerError)
+          refusals.push(`${name}: ${error.message}, with ${unacknowledged.length} batches sent`)
         await sleep(50)
       } finally {
         connection?.close()

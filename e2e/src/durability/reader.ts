@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zeroUuid } from '@pico/binary'
 import { fetch, kafkaErrorOf } from '@pico/kafka-codec'
-import { ConnectionLostError, connectRaw, type RawConnection } from '../raw-kafka.ts'
+import { ConnectionLostError, connectRaw, NoAnswerError, type RawConnection } from '../raw-kafka.ts'
 import { endOffset, errorName } from '../raw-topics.ts'
 import { decodeBatches } from '../test-batch.ts'
 import type { LogRecord, ReaderHistory } from './history.ts'
 
 export interface TailReader {
   readonly history: ReaderHistory
+  /** Requests that were never answered, in words. */
+  readonly unanswered: string[]
   stop(): Promise<void>
 }
 
 /** Follows a topic from its beginning and keeps all that it was given, across restarts of the broker. */
 export function startTailReader(port: number, topic: string): TailReader {
   const history: ReaderHistory = { topic, seen: [] }
+  const unanswered: string[] = []
   let stopping = false
   const run = async () => {
     while (!stopping) {
@@ -23,6 +26,8 @@ export function startTailReader(port: number, topic: string): TailReader {
         while (!stopping) history.seen.push(...(await fetchFrom(connection, topic, history.seen.length, 500)))
       } catch (error) {
         if (!(error instanceof ConnectionLostError)) throw error
+        if (error instanceof NoAnswerError)
+          unanswered.push(`reader of ${topic} at ${history.seen.length}: ${error.message}`)
         await sleep(50)
       } finally {
         connection?.close()
@@ -33,6 +38,7 @@ export function startTailReader(port: number, topic: string): TailReader {
   done.catch(() => undefined) // for whoever stops it
   return {
     history,
+    unanswered,
     async stop() {
       stopping = true
       await done

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zeroUuid } from '@pico/binary'
 import { fetch } from '@pico/kafka-codec'
+import { NoAnswerError } from '../raw-kafka.ts'
 import { decodeBatches } from '../test-batch.ts'
 import { errorText, type Scenario, Session } from './session.ts'
 
@@ -99,6 +100,27 @@ export const fetching: readonly Scenario[] = [
       await session.note('a minimum above the maximum', () =>
         timed({ minBytes: 100_000, maxBytes: 10, maxWaitMs: 5000 }),
       )
+    },
+  },
+  {
+    name: 'every one of many short waits ends',
+    async run(session) {
+      await session.makeTopic()
+      await session.note('unanswered of 2,000', async () => {
+        const waits = Array.from({ length: 20 }, async (_, index) => {
+          const own = new Session(session.broker, session.topic, { timeoutMs: 5000 })
+          try {
+            for (let wait = 0; wait < 100; wait++) await get(own, { maxWaitMs: 5 + ((wait + index) % 20) })
+            return 0
+          } catch (error) {
+            if (error instanceof NoAnswerError) return 1
+            throw error
+          } finally {
+            own.close()
+          }
+        })
+        return (await Promise.all(waits)).reduce((sum: number, each) => sum + each, 0)
+      })
     },
   },
   {

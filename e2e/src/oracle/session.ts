@@ -3,7 +3,7 @@ import { zeroUuid } from '@pico/binary'
 import { kafkaErrorOf, metadata, produce } from '@pico/kafka-codec'
 import type { Broker } from '../broker.ts'
 import { newProducerId } from '../durability/producer.ts'
-import { ConnectionLostError, connectRaw, type RawConnection } from '../raw-kafka.ts'
+import { ConnectionLostError, connectRaw, type RawConnection, type RawConnectionSettings } from '../raw-kafka.ts'
 import { createTopic, endOffset, topicId } from '../raw-topics.ts'
 import { type BatchFields, encodeBatch } from '../test-batch.ts'
 
@@ -25,11 +25,13 @@ export class Session {
   /** Of this scenario alone; exists once `makeTopic` was called. */
   readonly topic: string
   readonly answers = new Map<string, unknown>()
+  readonly #settings: RawConnectionSettings
   #connection: RawConnection | undefined
 
-  constructor(broker: Broker, topic: string) {
+  constructor(broker: Broker, topic: string, settings: RawConnectionSettings = {}) {
     this.broker = broker
     this.topic = topic
+    this.#settings = settings
   }
 
   get port(): number {
@@ -49,7 +51,7 @@ export class Session {
   }
 
   async connection(): Promise<RawConnection> {
-    this.#connection ??= await connectRaw(this.port)
+    this.#connection ??= await connectRaw(this.port, this.#settings)
     return this.#connection
   }
 
