@@ -1,5 +1,5 @@
 import { uuidFromBytes } from '@pico/binary'
-import { StreamExistsError, type StreamRecord } from '@pico/metadata'
+import { type NewStream, StreamExistsError, type StreamRecord } from '@pico/metadata'
 import { OpenPartitions, type OpenPartitionsParts, type PartitionDirectory } from './open-partitions.ts'
 import type { Partition } from './partition.ts'
 import type { StreamsSettings } from './settings.ts'
@@ -8,6 +8,7 @@ import { leaderEpochHere, type Topic } from './topic.ts'
 import { TopicCache } from './topic-cache.ts'
 import type { TopicCatalogParts } from './topic-catalog.ts'
 import { topicConfigInForce } from './topic-config.ts'
+import { Turns } from './turns.ts'
 
 /** Short facts about a stream, kept in its row, for whoever lists streams without opening them. */
 export type StreamLabels = Readonly<Record<string, string>>
@@ -42,13 +43,23 @@ export const internalMessageBytesMax = 16 * 1024 * 1024
 const contentType = 'application/octet-stream'
 const config = topicConfigInForce({ 'max.message.bytes': String(internalMessageBytesMax) }, {})
 
+interface Creation {
+  readonly name: string
+  resolve(): void
+  reject(error: unknown): void
+}
+
 export class NodeInternalStreams implements InternalStreams {
   readonly partitions: OpenPartitions
   readonly #parts: TopicCatalogParts
+  readonly #createdTogetherMax: number
+  readonly #turns = new Turns()
+  #toCreate: Creation[] = []
   readonly #directory: InternalDirectory
 
   constructor(parts: TopicCatalogParts & Omit<OpenPartitionsParts, 'catalog'>, settings: StreamsSettings) {
     this.#parts = parts
+    this.#createdTogetherMax = settings.openBatchMax
     this.#directory = new InternalDirectory(parts, settings.cachedTopicsMax)
     this.partitions = new OpenPartitions({ ...parts, catalog: this.#directory }, settings)
   }
@@ -82,15 +93,40 @@ export class NodeInternalStreams implements InternalStreams {
     return streamId !== undefined && (await this.#parts.metadata.streams.setConfig(streamId, labels))
   }
 
-  async #create(name: string): Promise<void> {
-    const { metadata, clock, random } = this.#parts
-    const topicId = uuidFromBytes(random(16))
+  /** Those asked for while others are being made are made together: a transaction is what it costs. */
+  #create(name: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#toCreate.push({ name, resolve, reject })
+      if (this.#toCreate.length === 1) void this.#turns.take(() => this.#round())
+    })
+  }
+
+  async #round(): Promise<void> {
+    const creations = this.#toCreate.splice(0, this.#createdTogetherMax)
+    if (this.#toCreate.length > 0) void this.#turns.take(() => this.#round())
     try {
-      const stream = { name, topic: null, partition: 0, topicId, contentType, config: {} }
-      await metadata.streams.create([stream], clock.nowMs())
+      await this.#createAll([...new Set(creations.map(({ name }) => name))])
+      for (const { resolve } of creations) resolve()
+    } catch (error) {
+      for (const { reject } of creations) reject(error)
+    }
+  }
+
+  /** Somebody may have been faster: then each is made by itself, unless it is there. */
+  async #createAll(names: readonly string[]): Promise<void> {
+    const { metadata, clock } = this.#parts
+    try {
+      const streams = names.map((name) => this.#newStream(name))
+      await metadata.streams.create(streams, clock.nowMs())
     } catch (error) {
       if (!(error instanceof StreamExistsError)) throw error
+      if (names.length > 1) for (const name of names) await this.#createAll([name])
     }
+  }
+
+  #newStream(name: string): NewStream {
+    const topicId = uuidFromBytes(this.#parts.random(16))
+    return { name, topic: null, partition: 0, topicId, contentType, config: {} }
   }
 }
 

@@ -33,6 +33,30 @@ describe.each(walKinds)('an internal stream over the %s WAL', (kind) => {
     expect(one).toMatchObject({ topic: name, partition: 0, startOffset: 0, highWatermark: 0 })
   })
 
+  it('is made with all others that are asked for meanwhile, in a transaction or two', async () => {
+    await create('/_sys/groups/7')
+    system.statements.length = 0
+    const names = Array.from({ length: 50 }, (_, index) => `/_sys/groups/${index % 40}`)
+    const streamsMade = await Promise.all(names.map(create))
+    expect(new Set(streamsMade).size).toBe(40)
+    expect(streamsMade.map(({ topic }) => topic)).toEqual(names)
+    // Two to open what is there and what was made, one to make, and it may have to be said again one by one.
+    expect(system.statements.filter((sql) => /^begin/i.test(sql)).length).toBeLessThanOrEqual(5)
+  })
+
+  it('is made once, whoever else makes it and others at the same time', async () => {
+    const before = streams
+    const { streams: after } = await system.start()
+    const asked = [before.internal, after.internal].map((internal, node) =>
+      Promise.all([`/_sys/${node}`, '/_sys/both'].map((each) => internal.openOrCreate(each))),
+    )
+    const [fenced, serving] = await Promise.all(asked)
+    expect(fenced).toEqual(['not-owner', 'not-owner'])
+    expect(serving).toMatchObject([{ topic: '/_sys/1' }, { topic: '/_sys/both' }])
+    const all = await after.internal.list({ prefix: '/_sys/', after: null, limit: 10 })
+    expect(all.map((each) => each.name)).toEqual(['/_sys/0', '/_sys/1', '/_sys/both'])
+  })
+
   it('is a partition like any other: appended, read, watched and trimmed, and kept by a crash', async () => {
     const stream = await create()
     const changes: string[] = []
