@@ -152,13 +152,19 @@ export class GroupHost implements Groups {
   }
 
   #visit(groupId: string, visit: Visit): void {
-    const streamName = groupStreamName(groupId)
-    if (streamName === null) visit.refuse(groupErrorCodes.invalidGroupId)
-    else if (this.#isDraining) visit.refuse(groupErrorCodes.coordinatorNotAvailable)
-    else (this.#hosted.get(groupId) ?? this.#host(groupId, streamName)).visit(visit)
+    if (this.#isDraining) {
+      visit.refuse(groupErrorCodes.coordinatorNotAvailable)
+      return
+    }
+    const group = this.#hosted.get(groupId) ?? this.#host(groupId)
+    if (group === null) visit.refuse(groupErrorCodes.invalidGroupId)
+    else group.visit(visit)
   }
 
-  #host(groupId: string, streamName: string): HostedGroup {
+  /** Null for a group that cannot have a stream. */
+  #host(groupId: string): HostedGroup | null {
+    const streamName = groupStreamName(groupId)
+    if (streamName === null) return null
     const group: HostedGroup = new HostedGroup({
       ...this.#components,
       settings: this.#settings,

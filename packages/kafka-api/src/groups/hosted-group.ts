@@ -181,7 +181,7 @@ export class HostedGroup {
       if (served.isForgettable) {
         if (served.hasLog) await streams.internal.delete(streamName)
       } else {
-        await served.settle()
+        await served.recordEmptiness()
         await streams.internal.label(streamName, labelsOf(served))
       }
     } catch (error) {

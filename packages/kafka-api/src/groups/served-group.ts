@@ -136,7 +136,7 @@ export class ServedGroup {
    * Before an idle group is dropped: the log must say since when the group is empty, or its offsets would seem in use again whenever it
    * is loaded. Of a group whose members were lost with their coordinator it does not.
    */
-  async settle(): Promise<void> {
+  async recordEmptiness(): Promise<void> {
     const { state } = this.#parts
     const { protocolType, recordedMetadata } = state
     const emptySinceMs = state.emptySinceMs ?? this.#loadedAtMs

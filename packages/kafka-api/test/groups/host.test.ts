@@ -213,6 +213,8 @@ describe('a group that cannot be loaded', () => {
     const heartbeat = { kind: 'heartbeat', ...member, groupInstanceId: null } as const
     expect(await system.host.ask('billing', heartbeat)).toEqual({ errorCode: 16 })
     expect(system.host.hostedGroups).toBe(0)
+    await system.restart()
+    expect(await system.committed()).toBe(42)
   })
 })
 
@@ -230,5 +232,20 @@ describe('a host that goes down', () => {
     expect((await committing).topics[0]?.partitions).toEqual([{ partition: 0, errorCode: 0 }])
     expect(await parked).toMatchObject({ errorCode: 15 })
     expect(system.host.hostedGroups).toBe(0)
+    await system.restart()
+    expect(await system.committed()).toBe(42)
+  })
+
+  it('leaves no timer behind', async () => {
+    system = await HostSystem.open()
+    const idle = system.system.clock.pending
+    await system.enter()
+    await system.commit(1, 'simple')
+    await system.host.ask('reserved', joinOf({ requireKnownMemberId: true }))
+    await settled()
+    system.host.drain()
+    await settled()
+    // What is left of the sweep's is none, and the log has one of its own since the commit.
+    expect(system.system.clock.pending).toBeLessThanOrEqual(idle)
   })
 })
