@@ -53,16 +53,14 @@ export async function readPartitions(
   interrupts: FetchInterrupts,
   explain: (error: unknown) => number,
 ): Promise<void> {
-  const deadlineMs = clock.nowMs() + limits.maxWaitMs
   const { gone, draining } = interrupts
   let watch: Watch | undefined
   try {
     for (;;) {
       await readRound(fetches, limits, gone, explain)
       if (gone.aborted || draining.aborted || isEnough(fetches, limits)) return
-      const remainingMs = deadlineMs - clock.nowMs()
-      if (remainingMs <= 0) return
-      watch ??= new Watch(fetches, clock, remainingMs, interrupts)
+      if (watch?.timeIsUp === true) return
+      watch ??= new Watch(fetches, clock, limits.maxWaitMs, interrupts)
       await watch.change()
     }
   } finally {
@@ -155,6 +153,8 @@ function take(fetch: PartitionFetch, read: BatchesRead, remaining: number, isFir
 
 /** One wait for anything that may change the answer. */
 class Watch {
+  /** Said by the timer itself, which may fire a little before the clock shows the time it was set for. */
+  timeIsUp = false
   readonly #stops: (() => void)[] = []
   #changed = false
   #wake: (() => void) | undefined
@@ -162,7 +162,7 @@ class Watch {
   constructor(
     fetches: readonly PartitionFetch[],
     clock: Clock,
-    remainingMs: number,
+    maxWaitMs: number,
     { gone, draining }: FetchInterrupts,
   ) {
     const changed = () => {
@@ -178,7 +178,12 @@ class Watch {
       )
       if (fetch.hasMore) this.#changed = true // it moved while another partition was being read
     }
-    this.#stops.push(clock.after(remainingMs, changed))
+    this.#stops.push(
+      clock.after(maxWaitMs, () => {
+        this.timeIsUp = true
+        changed()
+      }),
+    )
     for (const signal of [gone, draining]) {
       signal.addEventListener('abort', changed)
       this.#stops.push(() => signal.removeEventListener('abort', changed))

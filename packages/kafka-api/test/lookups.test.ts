@@ -115,10 +115,7 @@ describe('ListOffsets', () => {
       { name: 'missing', partitions: [ask(0)] },
     ]
     const answer = await system.call(listOffsets, 8, { replicaId: -1, isolationLevel: 0, topics, timeoutMs: 0 })
-    expect(answer.topics.map(({ partitions }) => partitions.map(({ errorCode }) => errorCode))).toEqual([
-      [42, 42, 3],
-      [3],
-    ])
+    expect(answer.topics.map(({ partitions }) => partitions.map(({ errorCode }) => errorCode))).toEqual([[42, 3], [3]])
     const later = await system.call(listOffsets, 8, {
       replicaId: -1,
       isolationLevel: 0,

@@ -139,13 +139,20 @@ describe('Produce refuses', () => {
     ['more bytes than max.message.bytes', batchOf(['x'.repeat(1_100_000)]), 10],
     ['a record of the far future', batchOf([{ value: 'a', timestamp: 1_700_000_000_000 + 2 * 3_600_000 }]), 32],
   ])('%s', async (_, records, errorCode) => {
-    expect(await system.produce('t', records)).toMatchObject({
-      errorCode,
-      baseOffset: -1n,
-      logAppendTimeMs: -1n,
-      logStartOffset: -1n,
-    })
+    expect(await system.produce('t', records)).toMatchObject({ errorCode, baseOffset: -1n, logAppendTimeMs: -1n })
     expect(await system.listOffset('t', -1)).toMatchObject({ offset: 0n })
+  })
+
+  it('telling where the log starts only when it was the log that refused, as Kafka does', async () => {
+    const ofTheRequest = [Buffer.alloc(0), oldMessageSet(1, ['x']), Buffer.concat([good, good])]
+    for (const records of ofTheRequest) expect((await system.produce('t', records)).logStartOffset).toBe(-1n)
+    const ofTheLog = [
+      batchOf(['a'], { isControl: true, producerId: 1, producerEpoch: 0, baseSequence: 0 }),
+      batchOf([{ value: 'a', timestamp: 1_700_000_000_000 + 2 * 3_600_000 }]),
+    ]
+    for (const records of ofTheLog) expect((await system.produce('t', records)).logStartOffset).toBe(0n)
+    const tooLarge = batchOf(['x'.repeat(1_100_000)])
+    expect(await system.produce('t', tooLarge)).toMatchObject({ errorCode: 10, logStartOffset: -1n })
   })
 
   it('zstd before version 7, which cannot name it', async () => {

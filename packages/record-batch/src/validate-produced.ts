@@ -26,8 +26,16 @@ export function validateProduced(bytes: Uint8Array, rules: ProduceRules): Produc
       if (!converted.accepted) return converted
       return validateBatch(new BatchView(converted.bytes), true, rules)
     }
-    const batch = frameProduced(bytes, rules.produceVersion)
-    return batch instanceof BatchView ? validateBatch(batch, false, rules) : batch
+    const batch = framed(bytes, rules.produceVersion)
+    return batch instanceof BatchView ? validateBatch(batch, false, rules) : { ...batch, isBeforeLog: true }
+  } catch (error) {
+    return refusedBecause(error)
+  }
+}
+
+function framed(bytes: Uint8Array, produceVersion: number): BatchView | RefusedBatch {
+  try {
+    return frameProduced(bytes, produceVersion)
   } catch (error) {
     return refusedBecause(error)
   }

@@ -130,6 +130,12 @@ export class OpenPartition implements Partition, LogStreamObserver {
     return endOfEpoch(leaderEpoch, current, isPast ? await this.#history() : [])
   }
 
+  async leaderEpochOfStart(): Promise<number> {
+    this.#requireServing()
+    const began = (await this.#history()).findLast((epoch) => epoch.startOffset <= this.startOffset)
+    return began?.leaderEpoch ?? this.leaderEpoch
+  }
+
   async trim(offset: number): Promise<number | 'out-of-range'> {
     this.#requireServing()
     const target = offset === -1 ? this.highWatermark : offset

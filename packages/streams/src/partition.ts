@@ -14,6 +14,8 @@ export interface AppendRefusal {
   readonly message: string
   /** Which records are to blame, by index in the batch (KIP-467). */
   readonly recordErrors: readonly { readonly batchIndex: number; readonly message: string }[]
+  /** Found when the request was read, before Kafka would look at the log. */
+  readonly isBeforeLog?: true
 }
 
 export interface AppendAccepted {
@@ -77,6 +79,8 @@ export interface Partition {
   offsetOfMaxTimestamp(): Promise<TimestampHit | null>
   /** OffsetForLeaderEpoch (kafka-compat 2.7): the largest known epoch at or below the one asked for, and where it ends. */
   endOfEpoch(leaderEpoch: number): Promise<{ readonly leaderEpoch: number; readonly endOffset: number }>
+  /** The leader epoch that `startOffset` was written in; of an empty log, the one in force. */
+  leaderEpochOfStart(): Promise<number>
   /** DeleteRecords: -1 means the high watermark. Returns the start now in force, or 'out-of-range'. */
   trim(offset: number): Promise<number | 'out-of-range'>
   /** Active producers, for DescribeProducers. */

@@ -47,8 +47,8 @@ export class ProduceGate {
     const nowMs = this.#clock.nowMs()
     const verdict = validateProduced(bytes, this.#rules(produceVersion, nowMs))
     if (!verdict.accepted) {
-      const { errorCode, errorMessage: message, recordErrors } = verdict
-      return { refused: { errorCode, message, recordErrors } }
+      const { accepted: _, errorMessage: message, ...refused } = verdict
+      return { refused: { message, ...refused } }
     }
     return verdict.producerId < 0 ? this.#store(verdict, noSummary) : this.#appendIdempotent(verdict, nowMs)
   }

@@ -8,7 +8,7 @@ import {
 } from '@pico/streams'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
-import { repeatedKeys } from '../repeated-keys.ts'
+import { withoutRepeats } from '../repeated-keys.ts'
 
 /*
  * CreateTopics 0-7 (kafka-compat 2.9): a topic is visible to the next Metadata when this one is answered. Each topic is judged alone.
@@ -30,8 +30,8 @@ export function createTopicsHandler({ streams, cluster, settings, explain }: Dep
     api: createTopics,
     versions: [0, 7],
     async handle(request) {
-      const repeated = repeatedKeys(request.topics.map(({ name }) => name))
-      const topics = request.topics.map((topic) =>
+      const { firsts, repeated } = withoutRepeats(request.topics, ({ name }) => name)
+      const topics = firsts.map((topic) =>
         repeated.has(topic.name)
           ? refused(topic.name, invalidRequest('Duplicate topic name.'))
           : createOne(topic, request.validateOnly),
@@ -159,5 +159,5 @@ function created(topic: TopicDescription, validateOnly: boolean) {
 }
 
 function refused(name: string, { errorCode, errorMessage }: Refusal) {
-  return { name, topicId: zeroUuid, errorCode, errorMessage, configs: null }
+  return { name, topicId: zeroUuid, errorCode, errorMessage, configs: [] }
 }

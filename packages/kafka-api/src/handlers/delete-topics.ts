@@ -3,7 +3,7 @@ import { type DeleteTopicsRequest, deleteTopics, kafkaErrors } from '@pico/kafka
 import type { TopicRef } from '@pico/streams'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
-import { repeatedKeys } from '../repeated-keys.ts'
+import { withoutRepeats } from '../repeated-keys.ts'
 
 /*
  * DeleteTopics 0-6 (kafka-compat 2.9): the name is free again, and waiting fetches have their answer, when this one is sent. v5: error
@@ -18,9 +18,8 @@ export function deleteTopicsHandler({ streams, explain }: Dependencies): Handler
     api: deleteTopics,
     versions: [0, 6],
     async handle(request, { apiVersion }) {
-      const asked = askedOf(request, apiVersion)
-      const repeated = repeatedKeys(asked.map(keyOf))
-      const responses = asked.map((topic) => deleteOne(topic, repeated.has(keyOf(topic))))
+      const { firsts, repeated } = withoutRepeats(askedOf(request, apiVersion), keyOf)
+      const responses = firsts.map((topic) => deleteOne(topic, repeated.has(keyOf(topic))))
       return { throttleTimeMs: 0, responses: await Promise.all(responses) }
     },
     fail: (request, errorCode, { apiVersion }) => ({

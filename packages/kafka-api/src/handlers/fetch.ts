@@ -94,8 +94,8 @@ function respond(request: FetchRequest, targets: readonly Target[], apiVersion: 
     topicId,
     partitions: partitions.map(({ partition }) => ({
       partitionIndex: partition,
-      ...outcome(inOrder.next().value!, apiVersion),
       abortedTransactions: request.isolationLevel === 0 ? null : [],
+      ...outcome(inOrder.next().value!, apiVersion),
     })),
   }))
   return { throttleTimeMs: 0, errorCode: 0, sessionId: 0, responses }
@@ -117,8 +117,15 @@ function outcome(target: Target, apiVersion: number) {
 }
 
 function refused(errorCode: number) {
-  return { errorCode, highWatermark: -1n, lastStableOffset: -1n, logStartOffset: -1n, records: noRecords }
+  const nothing = { errorCode, highWatermark: -1n, lastStableOffset: -1n, logStartOffset: -1n, records: noRecords }
+  return unknownCodes.has(errorCode) ? { ...nothing, abortedTransactions: [] } : nothing
 }
+
+/** Of what it does not know, Kafka says that no transactions were aborted; of what it could not read, nothing. */
+const unknownCodes: ReadonlySet<number> = new Set([
+  kafkaErrors.unknownTopicOrPartition.code,
+  kafkaErrors.unknownTopicId.code,
+])
 
 const noRecords = new Uint8Array(0)
 

@@ -4,7 +4,7 @@ import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
 import { nearestSafeInteger } from '../int64.ts'
 import { leaderEpochError, missErrorCode } from '../partition-access.ts'
-import { repeatedKeys } from '../repeated-keys.ts'
+import { withoutRepeats } from '../repeated-keys.ts'
 
 /*
  * ListOffsets 0-11 (kafka-compat 2.5): latest is the high watermark (also for read_committed: there are no transactions), earliest the
@@ -49,14 +49,14 @@ export function listOffsetsHandler({ streams, explain }: Dependencies): Handler 
     api: listOffsets,
     versions: [0, 11],
     async handle(request, { apiVersion }) {
-      const repeated = repeatedKeys(
-        request.topics.flatMap(({ name, partitions }) => partitions.map((wanted) => keyOf(name, wanted))),
-      )
+      const wanted = request.topics.flatMap(({ name, partitions }) => partitions.map((one) => keyOf(name, one)))
+      const { repeated } = withoutRepeats(wanted, (key) => key)
       const topics = request.topics.map(async ({ name, partitions }) => {
-        const answers = partitions.map((wanted) =>
-          repeated.has(keyOf(name, wanted))
-            ? refused(wanted.partitionIndex, kafkaErrors.invalidRequest.code)
-            : lookUp(name, wanted, apiVersion),
+        const { firsts } = withoutRepeats(partitions, (one) => keyOf(name, one))
+        const answers = firsts.map((one) =>
+          repeated.has(keyOf(name, one))
+            ? refused(one.partitionIndex, kafkaErrors.invalidRequest.code)
+            : lookUp(name, one, apiVersion),
         )
         return { name, partitions: await Promise.all(answers) }
       })
@@ -95,7 +95,7 @@ function searchFor(timestampMs: number, apiVersion: number): SpecialTimestamp['f
 }
 
 async function earliest(partition: Partition): Promise<Found> {
-  return { offset: partition.startOffset, timestampMs: -1, leaderEpoch: -1 }
+  return { offset: partition.startOffset, timestampMs: -1, leaderEpoch: await partition.leaderEpochOfStart() }
 }
 
 function answer(partitionIndex: number, { offset, timestampMs, leaderEpoch }: Found, apiVersion: number) {
@@ -114,7 +114,7 @@ function refused(partitionIndex: number, errorCode: number) {
   return { partitionIndex, errorCode, oldStyleOffsets: [] }
 }
 
-/** A partition asked for twice is answered INVALID_REQUEST, each time. */
+/** A partition asked for twice is answered INVALID_REQUEST, once. */
 function keyOf(name: string, { partitionIndex }: RequestedPartition): string {
   return `${partitionIndex} ${name}`
 }

@@ -18,6 +18,15 @@ import { missErrorCode, topicRef } from '../partition-access.ts'
 const firstWithZstd = 7
 const firstWithBatches = 3
 
+/** What Kafka finds out when it has the log in its hands, and so tells where that begins. */
+const toldWithLogStart: ReadonlySet<number> = new Set([
+  kafkaErrors.invalidTimestamp.code,
+  kafkaErrors.outOfOrderSequenceNumber.code,
+  kafkaErrors.invalidProducerEpoch.code,
+  kafkaErrors.unsupportedCompressionType.code,
+  kafkaErrors.invalidRecord.code,
+])
+
 type Response = ResponseInput<typeof produce>
 
 type PartitionAnswer = {
@@ -119,6 +128,8 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
     if (refused !== undefined) {
       answer.errorCode = refused.errorCode
       answer.errorMessage = refused.message
+      const isOfTheLog = refused.isBeforeLog !== true && toldWithLogStart.has(refused.errorCode)
+      if (isOfTheLog) answer.logStartOffset = BigInt(partition.startOffset)
       answer.recordErrors = refused.recordErrors.map(({ batchIndex, message }) => ({
         batchIndex,
         batchIndexErrorMessage: message,
