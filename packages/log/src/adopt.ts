@@ -1,12 +1,5 @@
 import type { NewExtent, NodeIdentity, WalObjectRow, WalSegmentRow } from '@pico/metadata'
-import {
-  decodeWalIndex,
-  ObjectMissingError,
-  type ObjectStore,
-  SegmentDamagedError,
-  scanSegment,
-  type WalRun,
-} from '@pico/storage'
+import { decodeWalIndex, ObjectMissingError, SegmentDamagedError, scanSegment, type WalRun } from '@pico/storage'
 import type { LogComponents } from './log.ts'
 import { foldStates } from './stream-states.ts'
 import { walNodePrefix } from './wal-key.ts'
@@ -29,7 +22,7 @@ export async function adoptLeftWal(components: LogComponents): Promise<{ entries
   const { metadata, node, wal, clock } = components
   const objects = await metadata.log.walObjects(node.nodeId)
   const segments = await metadata.log.walSegments(node.nodeId)
-  const units = [...objects.map(leftObject), ...(segments.length > 0 ? await leftSegments(wal.store, segments) : [])]
+  const units = [...objects.map(leftObject), ...(segments.length > 0 ? await leftSegments(components, segments) : [])]
   const totals = { entries: 0, lengthBytes: 0 }
   if (units.length > 0) {
     const streamIds = [...new Set(units.flatMap((unit) => unit.runs.map((run) => run.streamId)))]
@@ -69,6 +62,13 @@ export async function adoptLeftWal(components: LogComponents): Promise<{ entries
       },
       clock.nowMs(),
     )
+    // Nobody reads yet, so that what is not pointed into need not outlive its doom.
+    const pointedInto = new Set(extents.map((extent) => extent.objectId - firstId))
+    const empty = units.filter((_, i) => !pointedInto.has(i)).map((unit) => unit.key)
+    if (empty.length > 0) {
+      await wal.store.delete(empty)
+      await metadata.log.forgetDoomed(empty)
+    }
   }
   await dropStrays(components)
   return totals
@@ -87,20 +87,24 @@ function leftObject(row: WalObjectRow): LeftUnit {
  * Reads the segments, last one first: each one's header says where the segment before it ended, so only the last frame of the last
  * segment can be a tail that was never acknowledged.
  */
-async function leftSegments(store: ObjectStore, rows: readonly WalSegmentRow[]): Promise<LeftUnit[]> {
+async function leftSegments({ wal, onProblem }: LogComponents, rows: readonly WalSegmentRow[]): Promise<LeftUnit[]> {
   const units: LeftUnit[] = []
   const ends = new Map<number, number>()
   for (const row of [...rows].sort((a, b) => b.segmentId - a.segmentId)) {
     const committedBytes = row.committedBytes ?? ends.get(row.segmentId) ?? null
     const runs: WalRun[] = []
     try {
-      const scan = await scanSegment((offset, length) => store.get(row.key, { offset, length }), {
+      const scan = await scanSegment((offset, length) => wal.store.get(row.key, { offset, length }), {
         key: row.key,
         identity: { nodeId: row.node.nodeId, nodeEpoch: row.node.nodeEpoch, sequence: row.segmentId },
         sizeBytes: row.sizeBytes,
         committedBytes,
       })
       if (scan.previous !== null) ends.set(scan.previous.sequence, scan.previous.committedBytes)
+      if (scan.droppedTail !== null) {
+        const problem = `the last frame of segment ${row.key} is not whole, and is dropped as a write that was never acknowledged`
+        onProblem?.(problem, new Error(`${scan.droppedTail} at byte ${scan.endBytes}`))
+      }
       for (const frame of scan.frames) {
         for (const run of frame.runs) runs.push({ ...run, position: frame.position + run.position })
       }

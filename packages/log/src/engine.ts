@@ -37,6 +37,8 @@ export class LogEngine implements Log, StreamEngine {
   #unflushedBytes = 0
   #roomWaiters: (() => void)[] = []
   #state: 'open' | 'fenced' | 'closed' = 'open'
+  /** The last flush failed, and that was reported: the next success ends it. */
+  #isFailing = false
   readonly #counts = { flushes: 0, flushedBytes: 0, failedFlushes: 0 }
 
   constructor(components: LogComponents, settings: LogSettings, parts: { wal: Wal; stored: StoredEntries }) {
@@ -209,6 +211,7 @@ export class LogEngine implements Log, StreamEngine {
     if (flush.void) return
     this.#inFlight.shift()
     this.#release(flush)
+    this.#isFailing = false
     this.#counts.flushes += 1
     this.#counts.flushedBytes += flush.lengthBytes
     this.#packer.add(flush, location)
@@ -255,6 +258,10 @@ export class LogEngine implements Log, StreamEngine {
         ? error
         : new AppendFailedError(error instanceof Error ? error.message : String(error), { cause: error })
     for (const voided of doomed) voided.reject(reason)
+    if (doomed.length > 0 && !this.#isFailing) {
+      this.#isFailing = true
+      this.#components.onProblem?.('appends fail, and those who made them are told to try again', error)
+    }
     if (error instanceof FencedError) this.#fence(error)
     this.#next()
   }

@@ -89,11 +89,16 @@ export class LocalWal implements Wal {
     this.#closed = true
     const next = this.#next
     this.#next = null
-    await this.#current?.writer.close()
+    const current = this.#current
     this.#current = null
     // A segment that could not be made has already been reported to whoever waited for it; here only a made one matters.
     const prepared = await next?.catch(() => null)
-    await prepared?.writer.close()
+    for (const segment of [current, prepared]) {
+      if (segment === null || segment === undefined) continue
+      await segment.writer.close()
+      // Nothing was ever written to it. Its row stays, and says no more than that to the next start.
+      if (segment.endBytes === 0) await this.#store.delete([segment.unit.key])
+    }
   }
 
   async #segmentWithRoom(roomBytes: number): Promise<Segment> {

@@ -124,6 +124,19 @@ describe.each(walKinds)('the log over a %s WAL', (kind) => {
     expect(await readAll(await openStream(log, streamId))).toEqual(expected(range(20)))
   })
 
+  test('starts that write nothing leave no segments behind, killed or closed', async () => {
+    const system = await TestSystem.open(kind)
+    for (let i = 0; i < 6; i += 1) {
+      log = await system.start()
+      await log.flush()
+      if (i % 2 === 0) await log.close()
+    }
+    log = await system.start()
+    const keys: string[] = []
+    for await (const { key } of system.store.list('wal/')) keys.push(key)
+    expect(keys.length).toBeLessThanOrEqual(2)
+  })
+
   test('compaction merges what many restarts left, and readers notice nothing', async () => {
     const system = await TestSystem.open(kind)
     const streamIds = [await system.createStream('a'), await system.createStream('b')]

@@ -22,6 +22,11 @@ const orders = {
 }
 
 describe('a database file', () => {
+  it('is refused where its folder cannot be made', async () => {
+    if (process.platform !== 'linux') return
+    await expect(openSqliteMetadata({ path: '/proc/pico/meta.db' })).rejects.toThrow('/proc/pico/meta.db')
+  })
+
   it('is made with the folders above it, and keeps what was committed', async () => {
     const path = join(folder, 'deep/down/meta.db')
     const first = await openSqliteMetadata({ path })

@@ -1,7 +1,6 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { FileStore } from './file/file-store.ts'
-import { Folders, syncFolder } from './file/folders.ts'
+import { Folders, makeDurableFolder } from './file/folders.ts'
 import { removeLeftovers } from './file/temporary-name.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { SegmentStore } from './segment-store.ts'
@@ -12,10 +11,7 @@ import type { SegmentStore } from './segment-store.ts'
  */
 export async function openFileStore(folder: string): Promise<ObjectStore & SegmentStore> {
   const root = resolve(folder)
-  const firstMade = await mkdir(root, { recursive: true })
-  for (let made = root; firstMade !== undefined && made.length >= firstMade.length; made = dirname(made)) {
-    await syncFolder(dirname(made))
-  }
+  await makeDurableFolder(root)
   await removeLeftovers(root)
   return new FileStore(root, new Folders(root))
 }

@@ -39,6 +39,11 @@ export interface SegmentScan {
   readonly previous: PreviousSegment | null
   /** Not one valid frame. */
   readonly empty: boolean
+  /**
+   * What is wrong with a frame that was begun at `endBytes` and is dropped, or null where none was begun. It was never acknowledged,
+   * unless it was damaged since: nothing in the file can tell.
+   */
+  readonly droppedTail: string | null
 }
 
 /** Read at once unless a frame is longer: what a scan holds in memory is this or its longest frame. */
@@ -57,7 +62,7 @@ export async function scanSegment(read: ReadSegment, options: SegmentScanOptions
   const { key, identity, sizeBytes, committedBytes } = options
   assert(sizeBytes % WAL_FRAME_ALIGNMENT === 0 && (committedBytes ?? 0) <= sizeBytes)
   if (committedBytes !== null && committedBytes <= WAL_SEGMENT_HEADER_BYTES) {
-    return { frames: [], endBytes: 0, previous: null, empty: true }
+    return { frames: [], endBytes: 0, previous: null, empty: true, droppedTail: null }
   }
   const limit = committedBytes ?? sizeBytes
   const window = new SegmentWindow(read, key, limit)
@@ -77,19 +82,24 @@ export async function scanSegment(read: ReadSegment, options: SegmentScanOptions
   const empty = frames.length === 0
   if ('invalid' in header) {
     if (!empty) throw new SegmentDamagedError(key, 0, `${header.invalid}, yet frames follow`)
-    return { frames, endBytes: 0, previous: null, empty }
+    return { frames, endBytes: 0, previous: null, empty, droppedTail: stop.begunFrame }
   }
   if (header.sizeBytes !== sizeBytes) {
     throw new SegmentDamagedError(key, 0, `it was made ${header.sizeBytes} bytes long, not ${sizeBytes}`)
   }
-  return { frames, endBytes: end, previous: header.previous, empty }
+  return { frames, endBytes: end, previous: header.previous, empty, droppedTail: stop.begunFrame }
 }
 
 interface Frames {
   readonly frames: ScannedFrame[]
   readonly end: number
   /** Why reading stopped at `end`, and where a frame after the unreadable one could begin. */
-  readonly stop: { readonly reason: string; readonly searchFrom: number }
+  readonly stop: {
+    readonly reason: string
+    readonly searchFrom: number
+    /** The reason, where an intact header says that a frame was begun here. */
+    readonly begunFrame: string | null
+  }
 }
 
 async function readFrames(window: SegmentWindow, identity: WalIdentity, limit: number): Promise<Frames> {
@@ -100,20 +110,23 @@ async function readFrames(window: SegmentWindow, identity: WalIdentity, limit: n
     const start = await window.bytes(position, Math.min(WAL_FRAME_HEADER_BYTES, limit - position))
     const header = readWalFrameHeader(start, 0, expected)
     if ('invalid' in header) {
-      return { frames, end: position, stop: { reason: header.invalid, searchFrom: position + WAL_FRAME_ALIGNMENT } }
+      const searchFrom = position + WAL_FRAME_ALIGNMENT
+      return { frames, end: position, stop: { reason: header.invalid, searchFrom, begunFrame: null } }
     }
     const next = position + header.lengthBytes
     if (next > limit) {
       const reason = `a frame of ${header.lengthBytes} bytes does not fit`
-      return { frames, end: position, stop: { reason, searchFrom: position + WAL_FRAME_ALIGNMENT } }
+      return { frames, end: position, stop: { reason, searchFrom: position + WAL_FRAME_ALIGNMENT, begunFrame: reason } }
     }
     const frame = decodeWalFrame(await window.bytes(position, header.lengthBytes), 0, expected)
     // The header is intact, so this frame's extent is known, and what lies inside it is its data and no later frame.
-    if ('invalid' in frame) return { frames, end: position, stop: { reason: frame.invalid, searchFrom: next } }
+    if ('invalid' in frame) {
+      return { frames, end: position, stop: { reason: frame.invalid, searchFrom: next, begunFrame: frame.invalid } }
+    }
     frames.push({ position, lengthBytes: frame.lengthBytes, runs: frame.runs })
     position = next
   }
-  return { frames, end: position, stop: { reason: 'the segment ends', searchFrom: limit } }
+  return { frames, end: position, stop: { reason: 'the segment ends', searchFrom: limit, begunFrame: null } }
 }
 
 /** Where the next frame of this segment begins at or after `from`, whether or not all of it is valid. */

@@ -22,6 +22,14 @@ async function names(under = folder): Promise<string[]> {
 }
 
 describe('opening', () => {
+  test('a folder that cannot be made is refused, not tried for ever', async () => {
+    await writeFile(join(folder, 'letter'), '')
+    await expect(openFileStore(join(folder, 'letter/below'))).rejects.toMatchObject({ code: 'EEXIST' })
+    if (process.platform !== 'linux') return
+    // A parent that takes no children, and says that it is missing.
+    await expect(openFileStore('/proc/pico/objects')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
   test('makes the folder, and finds again what an earlier store put there', async () => {
     const root = join(folder, 'not/yet/there')
     const first = await openFileStore(root)

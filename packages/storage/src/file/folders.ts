@@ -1,5 +1,5 @@
-import { mkdir, open } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, open, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { systemCode } from '../errors.ts'
 
 /** The folders of a store: made on demand, and durable before anything is put into them. */
@@ -45,6 +45,28 @@ export class Folders {
     }
     await syncFolder(parent)
   }
+}
+
+/**
+ * Creates a folder and those above it, so that they are still there after a power cut: each new one's parent is synced.
+ * One by one, for Node's recursive mkdir never ends where a parent takes no children and says that it is missing (`/proc/x`).
+ */
+export async function makeDurableFolder(path: string): Promise<void> {
+  const folder = resolve(path)
+  if (await isFolder(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) await makeDurableFolder(parent)
+  try {
+    await mkdir(folder)
+  } catch (error) {
+    if (!(await isFolder(folder))) throw error // otherwise somebody else made it meanwhile
+  }
+  await syncFolder(parent)
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null)
+  return found?.isDirectory() === true
 }
 
 /** Makes durable which names are in `folder`. */
