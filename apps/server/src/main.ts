@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import yargs from 'yargs'
 import { UsageError } from './exit-errors.ts'
 import { serve } from './serve.ts'
@@ -31,7 +32,7 @@ export async function main(argv: readonly string[], environment: Environment): P
     .demandCommand(1, 'pico needs a command, such as: pico serve')
     .strict()
     .help()
-    .version(false)
+    .version(version())
     .wrap(100)
     .exitProcess(false)
     .fail((message, error) => {
@@ -45,6 +46,11 @@ export async function main(argv: readonly string[], environment: Environment): P
     console.error(`pico: ${error.message}`)
     return 2
   }
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return String((manifest as { version: unknown }).version)
 }
 
 /** The command line first, then the variable, then the default. */

@@ -15,7 +15,11 @@ export async function serve(given: ServeArguments, environment: Environment): Pr
     const config = serverConfig(given)
     const fault = parseFaultPoint(environment)
     const log = await openLogger(config.logLevel, { pretty: process.stderr.isTTY === true })
-    server = await startServer(config, { log, fault })
+    const starting = startServer(config, { log, fault })
+    const started = await Promise.race([starting, signals.first])
+    // What a start has done so far is what a crash leaves, which the next one takes over.
+    if (typeof started === 'string') process.exit(0)
+    server = started
     const end = await Promise.race([signals.first, server.fenced])
     log.info({ reason: end }, 'stopping')
     await server.close()

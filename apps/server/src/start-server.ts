@@ -17,6 +17,7 @@ import { StartupError } from './exit-errors.ts'
 import { type FaultPoint, metadataWithFault, storeWithFault } from './faults.ts'
 import { formatHostPort, type HostPort } from './host-port.ts'
 import type { KafkaConfig, ServerConfig } from './serve-config.ts'
+import { serveFlags } from './serve-flags.ts'
 import { explained } from './startup-problems.ts'
 
 export interface ServerComponents {
@@ -115,6 +116,11 @@ async function openMetadata(config: ServerConfig, store: ObjectStore, fault: Fau
     closers.add(() => opened.close())
     const metadata = metadataWithFault(opened, fault)
     const clusterId = await metadata.nodes.clusterId(config.clusterId)
+    if (config.clusterId !== clusterId && config.clusterId !== serveFlags['cluster-id'].default) {
+      throw new StartupError(
+        `the database was made for the cluster ${clusterId}, not ${config.clusterId} (--cluster-id)`,
+      )
+    }
     const addresses =
       config.kafka === null ? {} : { kafka: formatHostPort(config.kafka.advertise ?? config.kafka.listen) }
     const node = await metadata.nodes.register({ nodeId: config.nodeId, addresses, slots: 1 }, Date.now())
