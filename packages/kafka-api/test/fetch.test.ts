@@ -194,6 +194,15 @@ describe('a long poll', () => {
     expect(system.clock.pending).toBe(idle)
   })
 
+  it('ends when its timer says so, also where that fires before the clock has got there', async () => {
+    const waiting = start([{ name: 't', offset: 0 }], { maxWaitMs: 500 })
+    await settle()
+    expect(waiting.isDone).toBe(false)
+    system.clock.advance(500, { earlyMs: 1 })
+    await settle()
+    expect(waiting.isDone).toBe(true)
+  })
+
   it('waits for min bytes over all partitions, and gives what came meanwhile in one piece', async () => {
     await system.createTopic('u')
     const size = batchOf(['x'.repeat(100)]).length

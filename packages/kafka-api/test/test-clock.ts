@@ -24,9 +24,12 @@ export class TestClock implements Clock {
     return this.#timers.size
   }
 
-  advance(ms: number): void {
-    this.#nowMs += ms
-    const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs).sort((a, b) => a.dueMs - b.dueMs)
+  /** With `earlyMs`, timers fire before the clock shows the time they were set for, as real ones may by a millisecond. */
+  advance(ms: number, { earlyMs = 0 } = {}): void {
+    this.#nowMs += ms - earlyMs
+    const due = [...this.#timers]
+      .filter(({ dueMs }) => dueMs <= this.#nowMs + earlyMs)
+      .sort((a, b) => a.dueMs - b.dueMs)
     for (const timer of due) {
       if (this.#timers.delete(timer)) timer.callback()
     }
