@@ -195,7 +195,7 @@ describe('a long poll', () => {
   })
 
   it('ends when its timer says so, also where that fires before the clock has got there', async () => {
-    const waiting = start([{ name: 't', offset: 0 }], { maxWaitMs: 500 })
+    const waiting = start([{ topic: 't', offset: 0 }], { maxWaitMs: 500, minBytes: 1 })
     await settle()
     expect(waiting.isDone).toBe(false)
     system.clock.advance(500, { earlyMs: 1 })
