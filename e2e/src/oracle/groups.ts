@@ -204,6 +204,7 @@ function scenario(name: string, run: (group: GroupSession, session: Session) => 
 /** The only member of a stable group. */
 async function alone(group: GroupSession): Promise<{ memberId: string; generationId: number }> {
   const { memberId, generationId }: Joined = await group.enter()
+  group.name(memberId) // before a list of members, which has them in no particular order
   await group.sync({ memberId, generationId }, { [memberId]: 'all' })
   return { memberId, generationId }
 }
