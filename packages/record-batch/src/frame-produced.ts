@@ -31,10 +31,6 @@ export function frameProduced(bytes: Uint8Array, produceVersion: number): BatchV
   const second = frameAt(bytes, first)
   if (typeof second !== 'number') return second
   if (second !== 0) return refused(produceErrors.invalidRecord, 'more than one batch where exactly one is allowed')
-
-  if (int32At(bytes, fieldAt.baseOffset) !== 0 || int32At(bytes, fieldAt.baseOffset + 4) !== 0) {
-    return refused(produceErrors.invalidRecord, 'the base offset of a produced batch has to be 0')
-  }
   if (first < batchHeaderBytes) {
     return refused(produceErrors.corruptMessage, `a batch of ${first} bytes is shorter than its header`)
   }

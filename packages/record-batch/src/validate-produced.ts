@@ -69,6 +69,9 @@ function validateBatch(batch: BatchView, isConverted: boolean, rules: ProduceRul
 
 /** Everything that does not need the records. */
 function judgeHeader(batch: BatchView, rules: ProduceRules): RefusedBatch | null {
+  if (int64At(batch.bytes, batch.position + fieldAt.baseOffset) !== 0) {
+    return refused(produceErrors.invalidRecord, 'the base offset of a produced batch has to be 0')
+  }
   const sizeRefusal = judgeSize(batch, rules)
   if (sizeRefusal !== null) return sizeRefusal
   if (!batch.isCrcValid()) {
