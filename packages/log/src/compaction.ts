@@ -1,16 +1,13 @@
 import { crc32c } from '@pico/binary'
 import type { Compaction, Extent, ObjectSummary } from '@pico/metadata'
-import { DataObjectBuilder, ObjectCorruptError, type ObjectStore } from '@pico/storage'
+import { type DataObjectBuilder, ObjectCorruptError, type ObjectStore } from '@pico/storage'
 import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
+import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
 import type { LogSettings } from './settings.ts'
 import { isWalKey, type StoredEntries } from './stored-entries.ts'
-import { dataKey } from './wal-key.ts'
 
-const chunkBytes = 64 * 1024
-/** An upload not committed by then is taken for abandoned, and deleted. */
-const uploadDueMs = 60 * 60 * 1000
 const candidatesMax = 64
 
 /**
@@ -40,7 +37,7 @@ export async function compactOnce(
   parts: { stored: StoredEntries; streams: ReadonlyMap<number, OpenStream> },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { metadata, node, store, clock } = components
+  const { metadata, node, clock } = components
   const candidates = await metadata.log.compactionCandidates({
     maxBytes: settings.compactBelowBytes,
     limit: candidatesMax,
@@ -51,13 +48,13 @@ export async function compactOnce(
   if (extents.length === 0) return false
   extents.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
 
-  const objectId = await metadata.nodes.reserve('objectId', 1)
-  const key = dataKey(objectId)
-  await metadata.log.announceUpload(key, clock.nowMs() + uploadDueMs)
-  const builder = new DataObjectBuilder({ chunkBytes })
   const merged: MergedExtent[] = []
-  await store.put(key, body(components, parts.stored, extents, builder, merged, signal), { signal })
-  const object = { objectId, key, lengthBytes: builder.lengthBytes }
+  const { object } = await putDataObject(
+    components,
+    (builder) => body(components, parts.stored, extents, builder, merged, signal),
+    signal,
+  )
+  const { objectId, key } = object
   const replaced = chosen.map((candidate) => candidate.objectId)
   const compaction: Compaction = { object, replaced, extents: merged.map((extent) => ({ ...extent, objectId })) }
   await metadata.log.commitCompaction(node, compaction, clock.nowMs())

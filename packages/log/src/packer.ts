@@ -1,21 +1,17 @@
 import { FencedError, type NewExtent, type NewObject, type StreamState } from '@pico/metadata'
-import { DataObjectBuilder, type StreamSlice, WAL_FRAME_HEADER_BYTES } from '@pico/storage'
+import { type DataObjectBuilder, type StreamSlice, WAL_FRAME_HEADER_BYTES } from '@pico/storage'
 import type { Flush } from './flush.ts'
 import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
+import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
 import type { Run } from './run.ts'
 import type { LogSettings } from './settings.ts'
 import type { StoredEntries } from './stored-entries.ts'
 import { foldStates } from './stream-states.ts'
 import type { FrameLocation, Wal, WalUnit } from './wal.ts'
-import { dataKey } from './wal-key.ts'
 
-/** A chunk of a data object: what one checksum covers. */
-const chunkBytes = 64 * 1024
 const retryMs = 1000
-/** An upload not committed by then is taken for abandoned, and deleted. */
-const uploadDueMs = 60 * 60 * 1000
 
 interface Frame {
   readonly unit: WalUnit
@@ -168,19 +164,13 @@ export class Packer {
   }
 
   async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
-    const { metadata, store, clock } = this.#components
-    const objectId = await metadata.nodes.reserve('objectId', 1)
-    const key = dataKey(objectId)
-    await metadata.log.announceUpload(key, clock.nowMs() + uploadDueMs)
-    const builder = new DataObjectBuilder({ chunkBytes })
     const slabs = new Set(runs.flatMap(({ slab }) => slab ?? []))
     for (const slab of slabs) slab.packs += 1
     try {
-      await store.put(key, this.#body(runs, builder))
+      return await putDataObject(this.#components, (builder) => this.#body(runs, builder))
     } finally {
       for (const slab of slabs) slab.packs -= 1
     }
-    return { object: { objectId, key, lengthBytes: builder.lengthBytes }, slices: builder.slices }
   }
 
   async *#body(runs: readonly Run[], builder: DataObjectBuilder): AsyncGenerator<Uint8Array> {
