@@ -11,6 +11,24 @@ export type {
   PartitionChange,
   TimestampHit,
 } from './partition.ts'
+export type {
+  AppendRecordsOutcome,
+  AppendTerms,
+  CloseOutcome,
+  CreateStreamOutcome,
+  DuplicateAppend,
+  ForkPoint,
+  HttpProducerStamp,
+  NewPathStream,
+  NotOwner,
+  PathStream,
+  PathStreamAnswer,
+  PathStreams,
+  RecordsRefusal,
+  StreamDescription,
+  StreamExpiry,
+  StreamMiss,
+} from './path-streams.ts'
 export type { ProducerDescription } from './producer-table.ts'
 export { recordBatchEntries } from './record-batch-entries.ts'
 export { defaultStreamsSettings, type StreamsSettings } from './settings.ts'
