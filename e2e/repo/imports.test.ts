@@ -22,6 +22,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     '@pico/streams',
     '@pico/group-coordinator',
   ],
+  'packages/http-contract': [],
+  'packages/http-api': ['@pico/http-contract', '@pico/record-batch', '@pico/streams', '@pico/group-coordinator'],
   'apps/server': ['*'],
   e2e: ['*'],
 }

@@ -1,0 +1,1 @@
+export type { Clock, Logger } from './server/surroundings.ts'

@@ -1,0 +1,31 @@
+/** What goes wrong over HTTP, by the code in the JSON body, with its status. */
+export const errorStatuses = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  /** A producer of an older epoch. */
+  fenced: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  conflict: 409,
+  /** Sealed: nothing is appended any more. */
+  closed: 409,
+  /** With `--routing local`: another node has the stream. */
+  not_owner: 409,
+  /** Of a producer: what lies between was not received. */
+  sequence_gap: 409,
+  /** Below the trim point. */
+  out_of_range: 410,
+  /** `Pico-Match-Seq` is not the tail. */
+  match_failed: 412,
+  too_large: 413,
+  /** A record that cannot be stored as it is. */
+  invalid_record: 422,
+  headers_too_large: 431,
+  internal: 500,
+  /** Storage or metadata do not answer, or there is no room: try again after `Retry-After`. */
+  unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof errorStatuses

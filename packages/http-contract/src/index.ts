@@ -1,0 +1,1 @@
+export { type ErrorCode, errorStatuses } from './errors.ts'
