@@ -1,34 +1,29 @@
 import { readFileSync } from 'node:fs'
-import yargs from 'yargs'
+import yargs, { type Argv } from 'yargs'
+import { commandLineProblem, problemTexts } from './command-line-problem.ts'
 import { UsageError } from './exit-errors.ts'
-import { serve } from './serve.ts'
-import { type ServeArguments, type ServeFlag, serveFlags, variableOf } from './serve-flags.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { type Environment, serveCommand } from './serve-command.ts'
+import { serveFlags } from './serve-flags.ts'
 
 /** Runs the command. Returns its exit code: 0 done, 1 failed, 2 not understood. */
 export async function main(argv: readonly string[], environment: Environment): Promise<number> {
   let exitCode = 0
-  const parser = yargs([...argv])
+  const ended = (code: number) => {
+    exitCode = code
+  }
+  const problem = (message: string) =>
+    commandLineProblem(message, argv, argv[0] === 'serve' ? Object.keys(serveFlags) : [])
+  const parser: Argv = yargs([...argv])
     .scriptName('pico')
     .usage('$0 <command>')
+    .detectLocale(false)
+    .updateStrings(problemTexts as unknown as Record<string, string>) // texts with a plural are pairs, which its types forget
     .parserConfiguration({
       'boolean-negation': false,
       'camel-case-expansion': false,
       'duplicate-arguments-array': false,
     })
-    .command(
-      'serve',
-      'Serve streams to Kafka clients',
-      (command) => {
-        for (const [name, flag] of Object.entries<ServeFlag>(serveFlags))
-          command.option(name, optionOf(name, flag, environment))
-        return command
-      },
-      async (given) => {
-        exitCode = await serve(given as ServeArguments, environment)
-      },
-    )
+    .command(serveCommand(environment, ended))
     .demandCommand(1, 'pico needs a command, such as: pico serve')
     .strict()
     .help()
@@ -36,14 +31,14 @@ export async function main(argv: readonly string[], environment: Environment): P
     .wrap(100)
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UsageError(message)
+      throw error ?? new UsageError(problem(message))
     })
   try {
     await parser.parseAsync()
     return exitCode
   } catch (error) {
     if (!(error instanceof UsageError) && !isYargsError(error)) throw error
-    console.error(`pico: ${error.message}`)
+    console.error(`pico: ${error instanceof UsageError ? error.message : problem(error.message)}`)
     return 2
   }
 }
@@ -51,23 +46,6 @@ export async function main(argv: readonly string[], environment: Environment): P
 function version(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   return String((manifest as { version: unknown }).version)
-}
-
-/** The command line first, then the variable, then the default. */
-function optionOf(name: string, flag: ServeFlag, environment: Environment) {
-  const variable = environment[variableOf(name)]
-  const { describe, choices } = flag
-  const described = `${describe} [${variableOf(name)}]`
-  if (flag.switch)
-    return { describe: described, type: 'boolean', default: variable === 'true' || variable === '1' } as const
-  const value = variable ?? flag.default
-  return {
-    describe: described,
-    type: 'string',
-    nargs: 1, // the next word is the value even when it looks like a flag, as in --storage -2@file://./data
-    ...(choices === undefined ? {} : { choices }),
-    ...(value === undefined ? {} : { default: value }),
-  } as const
 }
 
 function isYargsError(error: unknown): error is Error {

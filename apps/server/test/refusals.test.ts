@@ -125,13 +125,16 @@ describe('pico serve does not start, says why in one line and ends with 1, when'
 describe('pico does not understand, and ends with 2:', () => {
   it.each([
     ['no command', [], /pico needs a command/],
-    ['an unknown command', ['sing'], /Unknown.*sing/],
-    ['an unknown flag', ['serve', '--colour', 'red'], /Unknown.*colour/],
-    ['a flag without its value', ['serve', '--storage'], /storage/],
+    ['an unknown command', ['sing'], /^pico: unknown command or argument sing$/],
+    ['a word too many', ['serve', 'faster'], /^pico: unknown command or argument faster$/],
+    ['an unknown flag', ['serve', '--colour', 'red'], /^pico: unknown flag --colour$/],
+    ['two unknown flags', ['serve', '--colour=red', '--sound'], /^pico: unknown flag --colour; unknown flag --sound$/],
+    ['a mistyped flag', ['serve', '--no-kafak'], /^pico: unknown flag --no-kafak; did you mean --no-kafka\?$/],
+    ['a flag without its value', ['serve', '--storage'], /^pico: --storage needs a value$/],
     [
       'a value that is not one of the choices',
       ['serve', '--kafka-replication-factor', 'two'],
-      /kafka-replication-factor/,
+      /^pico: --kafka-replication-factor "two": one of "any", "strict" is needed$/,
     ],
     ['a bad value', ['serve', '--node-id', 'x'], /^pico: --node-id is not a whole number of at least 1$/],
   ] as const)('%s', async (_, argv, message) => {

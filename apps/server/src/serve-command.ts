@@ -1,0 +1,38 @@
+import type { CommandModule } from 'yargs'
+import { serve } from './serve.ts'
+import { type ServeArguments, type ServeFlag, serveFlags, variableOf } from './serve-flags.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** `pico serve`, for yargs; its exit code goes to `ended`. */
+export function serveCommand(environment: Environment, ended: (exitCode: number) => void): CommandModule {
+  return {
+    command: 'serve',
+    describe: 'Serve streams over HTTP and to Kafka clients',
+    builder(command) {
+      for (const [name, flag] of Object.entries<ServeFlag>(serveFlags))
+        command.option(name, optionOf(name, flag, environment))
+      return command
+    },
+    async handler(given) {
+      ended(await serve(given as ServeArguments, environment))
+    },
+  }
+}
+
+/** The command line first, then the variable, then the default. */
+function optionOf(name: string, flag: ServeFlag, environment: Environment) {
+  const variable = environment[variableOf(name)]
+  const { describe, choices } = flag
+  const described = `${describe} [${variableOf(name)}]`
+  if (flag.switch)
+    return { describe: described, type: 'boolean', default: variable === 'true' || variable === '1' } as const
+  const value = variable ?? flag.default
+  return {
+    describe: described,
+    type: 'string',
+    nargs: 1, // the next word is the value even when it looks like a flag, as in --storage -2@file://./data
+    ...(choices === undefined ? {} : { choices }),
+    ...(value === undefined ? {} : { default: value }),
+  } as const
+}
