@@ -76,6 +76,13 @@ export interface StreamCatalog {
   open(node: NodeIdentity, streamIds: readonly number[]): Promise<OpenedStream[]>
   /** Ascending. As in a Kafka broker, epochs in which nothing was written, or of which all is trimmed, are forgotten. */
   leaderEpochs(streamId: number): Promise<LeaderEpochStart[]>
+  /**
+   * Replaces the settings of all partitions of a topic, in one, if they still are what they were seen to be: else somebody was faster.
+   */
+  setTopicConfig(
+    topicId: string,
+    change: { readonly from: Readonly<Record<string, string>>; readonly to: Readonly<Record<string, string>> },
+  ): Promise<'set' | 'changed-meanwhile' | 'gone'>
   /** Replaces the settings. False when the stream is gone. */
   setConfig(streamId: number, config: Readonly<Record<string, string>>): Promise<boolean>
   /**

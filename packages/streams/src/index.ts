@@ -33,12 +33,14 @@ export type { ProducerDescription } from './producer-table.ts'
 export { recordBatchEntries } from './record-batch-entries.ts'
 export { defaultStreamsSettings, type StreamsSettings } from './settings.ts'
 export type {
+  AlterTopicOutcome,
   CreateTopicOutcome,
   CreateTopicRefusal,
   NewTopic,
   PartitionDescription,
   PartitionMiss,
   Streams,
+  TopicConfigChange,
   TopicDeletionWatcher,
   TopicDescription,
   TopicRef,

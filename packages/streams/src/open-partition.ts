@@ -38,7 +38,7 @@ export class OpenPartition implements Partition, LogStreamObserver {
   readonly partition: number
   readonly topic: string
   readonly topicId: string
-  readonly config: TopicConfig
+  #config: TopicConfig
   readonly #stream: LogStream
   readonly #gate: ProduceGate
   readonly #watchers = new Watchers()
@@ -52,11 +52,15 @@ export class OpenPartition implements Partition, LogStreamObserver {
     this.partition = partition
     this.topic = topic.name
     this.topicId = topic.topicId
-    this.config = topic.config
+    this.#config = topic.config
     this.#stream = stream
     this.#leaderEpochs = parts.leaderEpochs
     const name = `${topic.name}-${partition}`
     this.#gate = new ProduceGate(stream, clock, { name, config: topic.config, producerIdExpirationMs })
+  }
+
+  get config(): TopicConfig {
+    return this.#config
   }
 
   get streamId(): number {
@@ -159,6 +163,11 @@ export class OpenPartition implements Partition, LogStreamObserver {
 
   rolledBack(nextOffset: number): void {
     this.#gate.rolledBack(nextOffset)
+  }
+
+  reconfigure(config: TopicConfig): void {
+    this.#config = config
+    this.#gate.reconfigure(config)
   }
 
   /** Whether it was deleted is not known: nothing is taken or given until `resume`, or `end`. */

@@ -96,6 +96,16 @@ export class OpenPartitions {
     })
   }
 
+  /** Takes turns with the rounds: nothing is opened while what it is opened with is being changed. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(work)
+  }
+
+  /** The settings of a topic, in force from now on. */
+  reconfigure({ partitions, config }: Topic): void {
+    for (const { streamId } of partitions) this.#open.get(streamId)?.reconfigure(config)
+  }
+
   /** May the log drop it from memory? Not while somebody waits on it. */
   dropIdle(streamId: number): boolean {
     const open = this.#open.get(streamId)

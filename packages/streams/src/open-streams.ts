@@ -7,15 +7,18 @@ import type { Partition } from './partition.ts'
 import { ProducerIds } from './producer-ids.ts'
 import { type StreamsSettings, settingsInForce } from './settings.ts'
 import type {
+  AlterTopicOutcome,
   CreateTopicOutcome,
   NewTopic,
   PartitionMiss,
   Streams,
+  TopicConfigChange,
   TopicDeletionWatcher,
   TopicDescription,
   TopicRef,
 } from './streams.ts'
 import { describeTopic } from './topic.ts'
+import type { TopicAlteration } from './topic-alteration.ts'
 import { TopicCatalog } from './topic-catalog.ts'
 
 export interface StreamsComponents {
@@ -68,6 +71,23 @@ class NodeStreams implements Streams {
 
   createTopic(topic: NewTopic): Promise<CreateTopicOutcome> {
     return this.#catalog.create(topic)
+  }
+
+  alterTopicConfig(topic: TopicRef, change: TopicConfigChange, validateOnly: boolean): Promise<AlterTopicOutcome> {
+    return this.#alterTopic(() => this.#catalog.alterConfig(topic, change, validateOnly))
+  }
+
+  createPartitions(topic: TopicRef, count: number, validateOnly: boolean): Promise<AlterTopicOutcome> {
+    return this.#alterTopic(() => this.#catalog.createPartitions(topic, count, validateOnly))
+  }
+
+  #alterTopic(alter: () => Promise<TopicAlteration>): Promise<AlterTopicOutcome> {
+    return this.#partitions.exclusively(async () => {
+      const { topic, refused, isDone } = await alter()
+      if (topic === undefined) return { refused }
+      if (isDone) this.#partitions.reconfigure(topic)
+      return { altered: describeTopic(topic, this.nodeId) }
+    })
   }
 
   async deleteTopic(topic: TopicRef): Promise<boolean> {

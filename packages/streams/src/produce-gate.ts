@@ -13,6 +13,7 @@ import type { TopicConfig } from './topic-config.ts'
 export interface ProduceGateSettings {
   /** For messages: `orders-0`. */
   readonly name: string
+  /** To begin with. */
   readonly config: TopicConfig
   readonly producerIdExpirationMs: number
 }
@@ -30,6 +31,7 @@ export class ProduceGate {
   readonly #clock: Clock
   readonly #settings: ProduceGateSettings
   readonly #ledger: ProducerLedger
+  #config: TopicConfig
   #deleted = false
   /** The log's promise for the last flush appended to, and ours that follows it. */
   #lastFlush: { readonly committed: Promise<void>; readonly ours: Promise<void> } | null = null
@@ -39,6 +41,7 @@ export class ProduceGate {
     this.#stream = stream
     this.#clock = clock
     this.#settings = settings
+    this.#config = settings.config
     this.#ledger = new ProducerLedger(restoreTable(stream.recoveredState, []))
   }
 
@@ -51,6 +54,11 @@ export class ProduceGate {
       return { refused: { message, ...refused } }
     }
     return verdict.producerId < 0 ? this.#store(verdict, noSummary) : this.#appendIdempotent(verdict, nowMs)
+  }
+
+  /** For every batch from now on. */
+  reconfigure(config: TopicConfig): void {
+    this.#config = config
   }
 
   committed(committedOffset: number): void {
@@ -128,7 +136,7 @@ export class ProduceGate {
   }
 
   #rules(produceVersion: number, nowMs: number): ProduceRules {
-    const { config } = this.#settings
+    const config = this.#config
     return {
       produceVersion,
       nowMs,

@@ -38,6 +38,20 @@ export type CreateTopicOutcome =
   | { readonly created: TopicDescription; readonly refused?: never }
   | { readonly created?: never; readonly refused: CreateTopicRefusal }
 
+/** Settings of a topic as they are to be, given those that were set before; or what is wrong with that. */
+export type TopicConfigChange = (
+  overrides: Readonly<Record<string, string>>,
+) => { readonly overrides: Readonly<Record<string, string>> } | { readonly invalid: string }
+
+export type AlterTopicOutcome =
+  | { readonly altered: TopicDescription; readonly refused?: never }
+  | {
+      readonly altered?: never
+      readonly refused:
+        | { readonly kind: 'unknown-topic' }
+        | { readonly kind: 'invalid-config' | 'invalid-partitions'; readonly message: string }
+    }
+
 /** A topic by name, or by id where the protocol gives only that. */
 export type TopicRef =
   | { readonly name: string; readonly topicId?: never }
@@ -58,6 +72,10 @@ export interface Streams {
   readonly nodeId: number
 
   createTopic(topic: NewTopic): Promise<CreateTopicOutcome>
+  /** In force on every open partition when it resolves. `validateOnly` checks everything, and changes nothing. */
+  alterTopicConfig(topic: TopicRef, change: TopicConfigChange, validateOnly: boolean): Promise<AlterTopicOutcome>
+  /** Raises the number of partitions to `count`; each new one is a stream of its own. */
+  createPartitions(topic: TopicRef, count: number, validateOnly: boolean): Promise<AlterTopicOutcome>
   /** False when there is no such topic. Waiters on its partitions wake, appends in flight reject. */
   deleteTopic(topic: TopicRef): Promise<boolean>
   /** Calls back on every deletion that went through here, before `deleteTopic` resolves, until the returned function is called. */

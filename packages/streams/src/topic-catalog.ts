@@ -12,8 +12,9 @@ import {
 import { collisionName, streamNameOf, topicNameProblem } from './names.ts'
 import type { PartitionDirectory } from './open-partitions.ts'
 import type { StreamsSettings } from './settings.ts'
-import type { CreateTopicOutcome, CreateTopicRefusal, NewTopic, TopicRef } from './streams.ts'
+import type { CreateTopicOutcome, CreateTopicRefusal, NewTopic, TopicConfigChange, TopicRef } from './streams.ts'
 import { describeTopic, type Topic, topicsOf } from './topic.ts'
+import { type AlterationParts, alterConfig, createPartitions, type TopicAlteration } from './topic-alteration.ts'
 import { TopicCache } from './topic-cache.ts'
 import { parseTopicConfig } from './topic-config.ts'
 
@@ -102,6 +103,30 @@ export class TopicCatalog implements PartitionDirectory {
     return topic.validateOnly ? this.#wouldCreate(streams, topic.name) : this.#create(streams)
   }
 
+  alterConfig(ref: TopicRef, change: TopicConfigChange, validateOnly: boolean): Promise<TopicAlteration> {
+    return alterConfig(this.#alterationOf(ref), change, validateOnly)
+  }
+
+  createPartitions(ref: TopicRef, count: number, validateOnly: boolean): Promise<TopicAlteration> {
+    const problem = ({ name, partitions }: Topic) =>
+      growthProblem(name, partitions.length, count) ?? this.#partitionsProblem(count)
+    return createPartitions(this.#alterationOf(ref), count, problem, validateOnly)
+  }
+
+  #alterationOf(ref: TopicRef): AlterationParts {
+    const { metadata, clock } = this.#parts
+    return {
+      metadata,
+      nowMs: () => clock.nowMs(),
+      operatorDefaults: this.#settings.defaultTopicConfig,
+      lookUp: async () => {
+        const [topic] = await this.lookUp([ref])
+        if (topic !== undefined) this.forget(topic.name)
+        return topic
+      },
+    }
+  }
+
   #newStreams({ name, partitions }: NewTopic, config: Readonly<Record<string, string>>): NewStream[] {
     const topicId = randomUuid(this.#parts.random(16))
     return Array.from({ length: partitions }, (_, partition) => {
@@ -157,6 +182,13 @@ export class TopicCatalog implements PartitionDirectory {
     const allowed = partitionsMax === 1 ? 'a topic has one partition here' : `at most ${partitionsMax} are allowed`
     return `${partitions} partitions: ${allowed} (the operator's --kafka-max-partitions)`
   }
+}
+
+/** What Kafka says of a number of partitions that is no growth. */
+function growthProblem(topic: string, current: number, wanted: number): string | null {
+  if (wanted === current) return `Topic already has ${current} partition(s).`
+  if (wanted > current) return null
+  return `The topic ${topic} currently has ${current} partition(s); ${wanted} would not be an increase.`
 }
 
 function refused(refusal: CreateTopicRefusal): CreateTopicOutcome {

@@ -194,5 +194,24 @@ export function streamCatalogConformance(open: OpenMetadata): void {
       await metadata.streams.delete([streamId], 1)
       expect(await metadata.streams.setConfig(streamId, {})).toBe(false)
     })
+
+    it('replaces them for all partitions of a topic, unless somebody else has changed them', async () => {
+      const { metadata } = await openWorld(open)
+      const before = { 'retention.ms': '5', x: 'y' }
+      const [first, second] = await metadata.streams.create(
+        [topicStream('a', 0, before), topicStream('a', 1, before), topicStream('b', 0, before)],
+        1,
+      )
+      const topicId = first?.topicId ?? ''
+      const configs = async () => (await metadata.streams.byTopic(['a', 'b'])).map(({ config }) => config)
+      const set = (from: Record<string, string>, to: Record<string, string>) =>
+        metadata.streams.setTopicConfig(topicId, { from, to })
+      expect(await set(before, { z: '1' })).toBe('set')
+      expect(await configs()).toEqual([{ z: '1' }, { z: '1' }, before])
+      expect(await set(before, {})).toBe('changed-meanwhile')
+      expect(await configs()).toEqual([{ z: '1' }, { z: '1' }, before])
+      await metadata.streams.delete([first?.streamId ?? 0, second?.streamId ?? 0], 1)
+      expect(await set({ z: '1' }, {})).toBe('gone')
+    })
   })
 }

@@ -1,7 +1,7 @@
 import type { StreamCatalog } from '../stream-catalog.ts'
 import type { SqlDatabase } from './database.ts'
 import { retentionDue } from './retention.ts'
-import { retentionLimits } from './retention-config.ts'
+import { setStreamConfig, setTopicConfig } from './stream-config.ts'
 import { createStreams } from './stream-creation.ts'
 import {
   listStreams,
@@ -33,20 +33,10 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
       }),
     open: (node, streamIds) => database.write('opening streams', (tx) => openStreams(tx, node, streamIds)),
     leaderEpochs: (streamId) => database.read('reading leader epochs', (db) => leaderEpochs(db, streamId)),
+    setTopicConfig: (topicId, change) =>
+      database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
     setConfig: (streamId, config) =>
-      database.write(`configuring stream ${streamId}`, async (tx) => {
-        const limits = retentionLimits(config)
-        const { numUpdatedRows } = await tx
-          .updateTable('streams')
-          .set({
-            config: JSON.stringify(config),
-            retention_ms: limits.retentionMs,
-            retention_bytes: limits.retentionBytes,
-          })
-          .where('stream_id', '=', streamId)
-          .executeTakeFirstOrThrow()
-        return numUpdatedRows > 0n
-      }),
+      database.write(`configuring stream ${streamId}`, (tx) => setStreamConfig(tx, streamId, config)),
     trim: (node, streamId, startOffset, nowMs) =>
       database.write(`trimming stream ${streamId}`, (tx) => trimStream(tx, node, streamId, startOffset, nowMs)),
     delete: (streamIds, nowMs) => database.write('deleting streams', (tx) => deleteStreams(tx, streamIds, nowMs)),

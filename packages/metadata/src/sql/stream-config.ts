@@ -1,0 +1,40 @@
+import type { Transaction } from 'kysely'
+import { retentionLimits } from './retention-config.ts'
+import type { Schema } from './schema.ts'
+
+type Config = Readonly<Record<string, string>>
+
+export async function setStreamConfig(tx: Transaction<Schema>, streamId: number, config: Config): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('streams')
+    .set(configColumns(config))
+    .where('stream_id', '=', streamId)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Partitions of a topic have the same settings, so that comparing them row by row takes all or none. */
+export async function setTopicConfig(
+  tx: Transaction<Schema>,
+  topicId: string,
+  { from, to }: { readonly from: Config; readonly to: Config },
+): Promise<'set' | 'changed-meanwhile' | 'gone'> {
+  const { numUpdatedRows } = await tx
+    .updateTable('streams')
+    .set(configColumns(to))
+    .where('topic_id', '=', topicId)
+    .where('config', '=', JSON.stringify(from))
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) return 'set'
+  const other = await tx.selectFrom('streams').select('stream_id').where('topic_id', '=', topicId).executeTakeFirst()
+  return other === undefined ? 'gone' : 'changed-meanwhile'
+}
+
+function configColumns(config: Config) {
+  const limits = retentionLimits(config)
+  return {
+    config: JSON.stringify(config),
+    retention_ms: limits.retentionMs,
+    retention_bytes: limits.retentionBytes,
+  }
+}
