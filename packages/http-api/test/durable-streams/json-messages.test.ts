@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { jsonMessages } from '../../src/durable-streams/json-messages.ts'
+import { jsonArrayOf, jsonMessageOf } from '../../src/durable-streams/json-values.ts'
+
+const messagesOf = (text: string) => jsonMessages(Buffer.from(text))?.map(String)
+
+describe('messages of a JSON body', () => {
+  it('are the elements of an array, flattened by one level', () => {
+    expect(messagesOf('[1, "a" ,null,[1,2], {"x":[1]}]')).toEqual(['1', '"a"', 'null', '[1,2]', '{"x":[1]}'])
+    expect(messagesOf('[[1,2]]')).toEqual(['[1,2]'])
+    expect(messagesOf(' [\n] ')).toEqual([])
+  })
+
+  it('are the body itself when it is no array', () => {
+    expect(messagesOf(' {"a": 1}\n')).toEqual(['{"a": 1}'])
+    expect(messagesOf('null')).toEqual(['null'])
+    expect(messagesOf('"[1,2]"')).toEqual(['"[1,2]"'])
+  })
+
+  it('keep big numbers, duplicate names, key order and spelling', () => {
+    const elements = ['12345678901234567890', '1.0', '1e2', '{"b":1,"a":2,"b":3}', '"\\u0041"', '{ "x" :\t1 }']
+    expect(messagesOf(`[${elements.join(' , ')}]`)).toEqual(elements)
+  })
+
+  it('are not cut inside strings', () => {
+    const elements = ['"a,b"', '"]"', '"\\""', '"\\\\"', '"\\\\\\"],["', '{"[":"}"}', '"é€😀"']
+    expect(messagesOf(`[${elements.join(',')}]`)).toEqual(elements)
+  })
+
+  it.each(['', ' ', '[1,', '[1,]', '{a:1}', '1 2', '[1]]', 'NaN', '\ufeff[1]', '[01]', "['a']"])(
+    'do not exist in %j',
+    (text) => expect(messagesOf(text)).toBeUndefined(),
+  )
+
+  it('do not exist in what is not UTF-8', () => {
+    expect(jsonMessages(Buffer.from('22ff22', 'hex'))).toBeNull()
+    expect(jsonMessages(Buffer.from('22eda08022', 'hex'))).toBeNull()
+  })
+
+  it('do not overflow the stack, however deep they are', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+    expect(messagesOf(deep)?.[0]?.length).toBe(399_998)
+    expect(messagesOf('['.repeat(1_000_000))).toBeUndefined()
+  })
+
+  it('mean what the body means, whatever the white space', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.jsonValue(), { maxLength: 8 }),
+        fc.constantFrom(undefined, 1, '\t', '\r\n '),
+        (values, space) => {
+          const messages = jsonMessages(Buffer.from(JSON.stringify(values, null, space)))
+          expect(messages?.map((message) => JSON.parse(message.toString()))).toEqual(
+            values.map((value) => JSON.parse(JSON.stringify(value))),
+          )
+        },
+      ),
+    )
+  })
+})
+
+describe('records read as JSON messages', () => {
+  it('are what they are when they are JSON', () => {
+    const value = Buffer.from('{"a":12345678901234567890}')
+    expect(jsonMessageOf(value)).toEqual(value)
+  })
+
+  it('stay readable when a Kafka client wrote something else', () => {
+    const values = [null, Buffer.from(''), Buffer.from('say "hi"'), Buffer.from([0xff, 0x00]), Buffer.from('1,2')]
+    const array = JSON.parse(jsonArrayOf(values.map(jsonMessageOf)).toString())
+    expect(array).toEqual([null, '', 'say "hi"', { b64: '/wA=' }, '1,2'])
+  })
+
+  it('are an array also when there are none', () => {
+    expect(jsonArrayOf([]).toString()).toBe('[]')
+  })
+})
