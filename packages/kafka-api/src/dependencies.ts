@@ -1,8 +1,8 @@
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
+import type { Explain } from './explainer.ts'
 import type { Groups } from './groups/group-host.ts'
 import { defaultGroupHostSettings, type GroupHostSettings } from './groups/settings.ts'
-import type { Operation } from './operational-errors.ts'
 
 /** A node as clients are told to reach it. */
 export interface Broker {
@@ -51,5 +51,5 @@ export interface Dependencies {
   /** Ends every wait of a long poll, now and later: the server is going down. */
   readonly draining: AbortSignal
   /** The Kafka error code for a failure that was thrown, and a log line for it. */
-  explain(error: unknown, operation: Operation): number
+  readonly explain: Explain
 }

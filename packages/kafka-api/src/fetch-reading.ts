@@ -51,7 +51,7 @@ export async function readPartitions(
   limits: FetchLimits,
   clock: Clock,
   interrupts: FetchInterrupts,
-  explain: (error: unknown) => number,
+  explain: (error: unknown, partition: Partition) => number,
 ): Promise<void> {
   const { gone, draining } = interrupts
   let watch: Watch | undefined
@@ -83,7 +83,7 @@ async function readRound(
   fetches: readonly PartitionFetch[],
   limits: FetchLimits,
   signal: AbortSignal,
-  explain: (error: unknown) => number,
+  explain: (error: unknown, partition: Partition) => number,
 ): Promise<void> {
   let remaining = limits.maxBytes
   for (const { lengthBytes } of fetches) remaining -= lengthBytes
@@ -116,10 +116,10 @@ function startRead(
   fetch: PartitionFetch,
   allowance: number,
   signal: AbortSignal,
-  explain: (error: unknown) => number,
+  explain: (error: unknown, partition: Partition) => number,
 ): BatchesRead | null | Promise<BatchesRead | null> {
   const failed = (error: unknown) => {
-    if (!signal.aborted) fetch.errorCode = explain(error)
+    if (!signal.aborted) fetch.errorCode = explain(error, fetch.partition)
     return null
   }
   try {

@@ -1,5 +1,6 @@
 import type { ByteReader } from '@pico/binary'
 import { type Api, encodeResponse, type Fields, type StructInput, type StructOf } from '@pico/kafka-codec'
+import { errorCodeWalk } from './answered-errors.ts'
 
 /** The connection that a request came over. */
 export interface KafkaClient {
@@ -70,6 +71,14 @@ export type AnswerFrame = readonly Uint8Array[]
 /** A request that has been started, its types erased. */
 export type Started = Ordered<AnswerFrame>
 
+/** What a request needs of whoever runs it. */
+export interface RequestEdge {
+  /** The error code for what a handler threw. */
+  explain(error: unknown): number
+  /** Told of every error code but 0 in an answer, as often as it stands there. */
+  errorAnswered(apiName: string, errorCode: number): void
+}
+
 /** A handler with its types erased: what the registry holds. */
 export interface Handler {
   readonly key: number
@@ -79,16 +88,17 @@ export interface Handler {
   readonly largeAnswer: boolean
   isFlexible(version: number): boolean
   /**
-   * Decodes the body and starts the request. A failure of the handler becomes an answer: `explain` gives it its error code.
+   * Decodes the body and starts the request. A failure of the handler becomes an answer: `edge` gives it its error code.
    * @throws CodecError when the body cannot be read; nothing has happened then.
    */
-  start(body: ByteReader, context: RequestContext, explain: (error: unknown) => number): Started
+  start(body: ByteReader, context: RequestContext, edge: RequestEdge): Started
 }
 
 export function handler<Request extends Fields, Response extends Fields>(
   definition: HandlerDefinition<Request, Response>,
 ): Handler {
   const { api, versions, appends = false, largeAnswer = false } = definition
+  const walkErrorCodes = errorCodeWalk(api.responseFields)
   return {
     key: api.key,
     name: api.name,
@@ -96,11 +106,15 @@ export function handler<Request extends Fields, Response extends Fields>(
     appends,
     largeAnswer,
     isFlexible: (version) => api.isFlexible(version),
-    start(body, context, explain) {
+    start(body, context, edge) {
       const { apiVersion } = context
       const request = api.request(apiVersion).read(body)
-      const encode = (response: StructInput<Response>) => encodeResponse(api, apiVersion, context, response)
-      const failed = (error: unknown) => encode(definition.fail(request, explain(error), context))
+      const encode = (response: StructInput<Response>) => {
+        const frame = encodeResponse(api, apiVersion, context, response)
+        walkErrorCodes?.(response, (errorCode) => edge.errorAnswered(api.name, errorCode))
+        return frame
+      }
+      const failed = (error: unknown) => encode(definition.fail(request, edge.explain(error), context))
       const encodeOrFail = (response: StructInput<Response>) => {
         try {
           return encode(response)

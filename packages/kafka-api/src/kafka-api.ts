@@ -1,16 +1,25 @@
 import { ByteReader } from '@pico/binary'
-import { apiVersions, CodecError, encodeResponse, type RequestHeader, readRequestHeader } from '@pico/kafka-codec'
+import {
+  apiVersions,
+  CodecError,
+  encodeResponse,
+  kafkaErrorOf,
+  type RequestHeader,
+  readRequestHeader,
+} from '@pico/kafka-codec'
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
 import type { Cluster, Dependencies, KafkaApiSettings } from './dependencies.ts'
-import { explainer } from './explainer.ts'
+import { type Explain, explainer } from './explainer.ts'
 import { GroupHost } from './groups/group-host.ts'
+import { type GroupReader, groupReader } from './groups/group-reader.ts'
 import {
   type AnswerFrame,
   type Handler,
   type KafkaClient,
   Ordered,
   type RequestContext,
+  type RequestEdge,
   type Started,
   Unanswered,
 } from './handler.ts'
@@ -34,14 +43,14 @@ import { offsetFetchHandler } from './handlers/offset-fetch.ts'
 import { offsetForLeaderEpochHandler } from './handlers/offset-for-leader-epoch.ts'
 import { produceHandler } from './handlers/produce.ts'
 import { syncGroupHandler } from './handlers/sync-group.ts'
-import type { Logger } from './observer.ts'
-import type { Operation } from './operational-errors.ts'
+import { type KafkaObserver, type Logger, silentObserver } from './observer.ts'
 
 export interface KafkaApiComponents {
   readonly streams: Streams
   readonly cluster: Cluster
   readonly clock: Clock
   readonly log: Logger
+  readonly observer?: Pick<KafkaObserver, 'errorAnswered'>
 }
 
 /** Why a request cannot be taken: there is no way to answer it, so its connection must end (kafka-compat 2.1). */
@@ -58,6 +67,9 @@ export interface AcceptedRequest {
   start(): (Started & { readonly refused?: never }) | Refused
 }
 
+/** What a listener needs: it takes requests, and groups are none of its business. */
+export type RequestTaker = Omit<KafkaApi, 'groups'>
+
 export interface KafkaApi {
   /** What is served: the truth that ApiVersions tells and COMPATIBILITY.md documents. */
   readonly served: readonly Pick<Handler, 'key' | 'name' | 'versions'>[]
@@ -71,6 +83,8 @@ export interface KafkaApi {
   /** See Streams: while there is no room, requests that bring records are not started. */
   hasRoom(): boolean
   whenRoom(): Promise<void>
+  /** Pictures of the groups coordinated here, for operators. */
+  readonly groups: GroupReader
   /** Answers what waits for data or for other members of a group at once, now and from now on. */
   drain(): void
 }
@@ -81,7 +95,7 @@ export class KafkaRequestRefusedError extends Error {
 }
 
 export function createKafkaApi(components: KafkaApiComponents, settings: KafkaApiSettings): KafkaApi {
-  const { streams, cluster, clock, log } = components
+  const { streams, cluster, clock, log, observer } = components
   const explain = explainer(clock, log)
   const drainer = new AbortController()
   const groups = new GroupHost({ streams, clock, explain }, settings.groups)
@@ -109,7 +123,8 @@ export function createKafkaApi(components: KafkaApiComponents, settings: KafkaAp
     offsetDeleteHandler(dependencies),
   ]
   return {
-    ...kafkaApiOf(handlers, explain),
+    ...kafkaApiOf(handlers, explain, observer),
+    groups: groupReader(groups),
     hasRoom: () => streams.hasRoom(),
     whenRoom: () => streams.whenRoom(),
     drain() {
@@ -122,10 +137,15 @@ export function createKafkaApi(components: KafkaApiComponents, settings: KafkaAp
 /** Finds the handler of a request among those. */
 export function kafkaApiOf(
   handlers: readonly Handler[],
-  explain: (error: unknown, operation: Operation) => number,
+  explain: Explain,
+  observer: Pick<KafkaObserver, 'errorAnswered'> = silentObserver,
 ): Pick<KafkaApi, 'served' | 'accept' | 'handle'> {
   const byKey = new Map(handlers.map((handler) => [handler.key, handler]))
-  const explainWhole = (error: unknown) => explain(error, 'manage')
+  const edge: RequestEdge = {
+    explain: (error) => explain(error, 'manage'),
+    errorAnswered: (apiName, errorCode) =>
+      observer.errorAnswered(apiName, kafkaErrorOf(errorCode)?.name ?? 'UNKNOWN_SERVER_ERROR'),
+  }
 
   function accept(frame: Uint8Array, client: KafkaClient): AcceptedRequest | Refused {
     const body = new ByteReader(frame)
@@ -146,7 +166,7 @@ export function kafkaApiOf(
     }
     const start = () => {
       try {
-        return handler.start(handler.appends ? body : copyOfRest(body), context, explainWhole)
+        return handler.start(handler.appends ? body : copyOfRest(body), context, edge)
       } catch (error) {
         return refusalOf(error)
       }

@@ -3,7 +3,7 @@ import { FrameError } from '@pico/kafka-codec'
 import { FrameMemory } from './frame-memory.ts'
 import { FrameReceiver } from './frame-receiver.ts'
 import type { AnswerFrame, KafkaClient } from './handler.ts'
-import type { KafkaApi } from './kafka-api.ts'
+import type { RequestTaker } from './kafka-api.ts'
 import { type KafkaObserver, type Logger, silentObserver } from './observer.ts'
 import { Pipeline, type PipelineOutput } from './pipeline.ts'
 import { moveToReceiveBuffer } from './receive-buffer.ts'
@@ -14,6 +14,8 @@ export interface ListenSettings {
   readonly port: number
   /** Largest request; a longer one closes its connection (Kafka's socket.request.max.bytes). */
   readonly requestBytesMax: number
+  /** Connections at a time; one more is closed as soon as it is accepted (Kafka's max.connections). */
+  readonly connectionsMax: number
   /** A connection over which nothing moves for so long, and that waits for nothing, is closed (connections.max.idle.ms). */
   readonly idleTimeoutMs: number
   /** Requests of one connection started and not answered; more are not read. */
@@ -24,13 +26,14 @@ export interface ListenSettings {
 
 export const defaultListenSettings: Omit<ListenSettings, 'host' | 'port'> = {
   requestBytesMax: 100 * 1024 * 1024,
+  connectionsMax: 10_000,
   idleTimeoutMs: 10 * 60 * 1000,
   requestsInFlightMax: 256,
   receiveBufferBytes: 256 * 1024,
 }
 
 export interface ListenComponents {
-  readonly api: KafkaApi
+  readonly api: RequestTaker
   readonly log: Logger
   readonly observer?: KafkaObserver
 }
@@ -49,8 +52,15 @@ export interface KafkaListener {
 export async function listenKafka(components: ListenComponents, settings: ListenSettings): Promise<KafkaListener> {
   const connections = new Set<Connection>()
   let opened = 0
+  const refused = refusals(components, settings.connectionsMax)
   const receiving = { buffer: Buffer.allocUnsafeSlow(settings.receiveBufferBytes), memory: new FrameMemory() }
   const server = createServer({ pauseOnConnect: true }, (socket) => {
+    // Not the server's own maxConnections: it counts the wrappers that `moveToReceiveBuffer` drops.
+    if (connections.size >= settings.connectionsMax) {
+      socket.destroy()
+      refused()
+      return
+    }
     const connection = new Connection(socket, ++opened, components, settings, receiving, () =>
       connections.delete(connection),
     )
@@ -84,6 +94,20 @@ function listen(server: Server, { host, port }: ListenSettings): Promise<void> {
       resolve()
     })
   })
+}
+
+const quietMs = 10_000
+
+/** Who cannot connect has no other way to tell why, so the log says it; a client that tries again and again does not fill it. */
+function refusals({ log, observer = silentObserver }: ListenComponents, connectionsMax: number): () => void {
+  let lastToldMs = Number.NEGATIVE_INFINITY
+  return () => {
+    observer.connectionRefused()
+    const nowMs = performance.now()
+    if (nowMs - lastToldMs < quietMs) return
+    lastToldMs = nowMs
+    log.warn({ connectionsMax }, 'Kafka connections are refused: there are as many as may be')
+  }
 }
 
 interface Receiving {

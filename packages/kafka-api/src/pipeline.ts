@@ -1,6 +1,6 @@
 import type { ReceivedFrame } from './frame-receiver.ts'
 import { type AnswerFrame, type Handler, type KafkaClient, type Started, Unanswered } from './handler.ts'
-import type { AcceptedRequest, KafkaApi } from './kafka-api.ts'
+import type { AcceptedRequest, RequestTaker } from './kafka-api.ts'
 import type { KafkaObserver } from './observer.ts'
 
 /** The writing half of a connection. */
@@ -28,7 +28,7 @@ interface Slot {
  * received and not started, and what is started and not answered, is bounded: past that the input is not read.
  */
 export class Pipeline {
-  readonly #api: KafkaApi
+  readonly #api: RequestTaker
   readonly #client: KafkaClient
   readonly #output: PipelineOutput
   readonly #observer: KafkaObserver
@@ -41,7 +41,7 @@ export class Pipeline {
   #closed = false
 
   constructor(
-    api: KafkaApi,
+    api: RequestTaker,
     client: KafkaClient,
     output: PipelineOutput,
     settings: { readonly requestsInFlightMax: number; readonly observer: KafkaObserver },
@@ -136,13 +136,15 @@ export class Pipeline {
   }
 
   #track(handler: Handler, apiVersion: number, { response }: Started): void {
+    const startedAtMs = performance.now()
     if (response instanceof Unanswered) {
       void response.outcome.then((failure) => {
+        this.#observer.requestAnswered(handler.name, apiVersion, performance.now() - startedAtMs, 0)
         if (failure !== null) this.#end(failure)
       })
       return
     }
-    const slot: Slot = { handler, apiVersion, startedAtMs: performance.now(), answer: null }
+    const slot: Slot = { handler, apiVersion, startedAtMs, answer: null }
     this.#slots.push(slot)
     if (response instanceof Promise) {
       response.then(

@@ -2,6 +2,7 @@ import { heartbeat, kafkaErrors, listGroups, produce, type ResponseInput } from 
 import { type Handler, handler, Ordered, Unanswered } from '../src/handler.ts'
 import { kafkaApiOf } from '../src/kafka-api.ts'
 import { defaultListenSettings, type KafkaListener, type ListenSettings, listenKafka } from '../src/listener.ts'
+import type { KafkaObserver } from '../src/observer.ts'
 import { collectedLog } from './collected-log.ts'
 import { WireClient } from './wire-client.ts'
 
@@ -28,6 +29,8 @@ export class HandlerBench {
   readonly answerGates = new Map<string, Gate>()
   /** By name of request: the start of the next one waits for this. */
   readonly startGates = new Map<string, Gate>()
+  /** What the observer was told, but for times and sizes. */
+  readonly observed: string[] = []
   room = true
   largeAnswerBytes = 0
   readonly #roomWaiters: (() => void)[] = []
@@ -49,16 +52,25 @@ export class HandlerBench {
       return kafkaErrors.unknownServerError.code
     }
     const api = {
-      ...kafkaApiOf([this.#plain(), this.#ordered(), this.#large()], explain),
+      ...kafkaApiOf([this.#plain(), this.#ordered(), this.#large()], explain, this.#observer),
       hasRoom: () => this.room,
       whenRoom: () => new Promise<void>((resolve) => this.#roomWaiters.push(resolve)),
       drain: () => undefined,
     }
     this.#listener = await listenKafka(
-      { api, log: this.log },
+      { api, log: this.log, observer: this.#observer },
       { ...defaultListenSettings, host: '127.0.0.1', port: 0, ...this.#settings, ...settings },
     )
     return this.connect()
+  }
+
+  readonly #observer: KafkaObserver = {
+    connectionOpened: () => this.observed.push('opened'),
+    connectionClosed: () => this.observed.push('closed'),
+    connectionRefused: () => this.observed.push('refused'),
+    requestAnswered: (apiName, apiVersion, latencyMs, answerBytes) =>
+      this.observed.push(`${apiName} ${apiVersion} ${latencyMs >= 0} ${answerBytes > 0}`),
+    errorAnswered: (apiName, errorName) => this.observed.push(`${apiName} ${errorName}`),
   }
 
   async connect(): Promise<WireClient> {

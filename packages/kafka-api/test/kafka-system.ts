@@ -24,6 +24,7 @@ import {
   type KafkaApi,
   type KafkaApiSettings,
   type KafkaClient,
+  type KafkaObserver,
 } from '../src/index.ts'
 import { collectedLog } from './collected-log.ts'
 import { TestClock } from './test-clock.ts'
@@ -33,6 +34,7 @@ export interface SystemSettings {
   readonly api?: Partial<KafkaApiSettings>
   readonly streams?: Partial<StreamsSettings>
   readonly log?: Partial<LogSettings>
+  readonly observer?: Pick<KafkaObserver, 'errorAnswered'>
 }
 
 const hourMs = 3_600_000
@@ -80,6 +82,7 @@ export class KafkaSystem {
         cluster: { brokers: () => [{ nodeId: 1, host: 'broker.test', port: 9092, rack: null }] },
         clock,
         log: this.log,
+        ...(settings.observer === undefined ? {} : { observer: settings.observer }),
       },
       { ...defaultKafkaApiSettings, ...settings.api },
     )

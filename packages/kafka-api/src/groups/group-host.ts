@@ -8,9 +8,9 @@ import {
 } from '@pico/group-coordinator'
 import type { InternalStream, Streams } from '@pico/streams'
 import type { Clock } from '../clock.ts'
-import type { Operation } from '../operational-errors.ts'
+import type { Explain } from '../explainer.ts'
 import { groupLabels, HostedGroup, type Visit } from './hosted-group.ts'
-import type { ServedGroup } from './served-group.ts'
+import type { GroupPicture, ServedGroup } from './served-group.ts'
 import type { GroupHostSettings } from './settings.ts'
 import { groupIdOf, groupStreamName, groupStreamPrefix } from './stream-names.ts'
 
@@ -41,10 +41,20 @@ export interface Groups {
   list(): Promise<Pictured<readonly ListedGroup[]>>
 }
 
+export interface GroupPageRequest {
+  readonly after: string | null
+  readonly limit: number
+}
+
+export interface StoredGroup {
+  readonly groupId: string
+  readonly listed: Pictured<ListedGroup | null>
+}
+
 export interface GroupHostComponents {
   readonly streams: Streams
   readonly clock: Clock
-  explain(error: unknown, operation: Operation): number
+  readonly explain: Explain
 }
 
 /** Rows of groups looked at, and groups loaded, at a time. */
@@ -107,6 +117,20 @@ export class GroupHost implements Groups {
       }
     }
     return { errorCode: 0, picture: groups }
+  }
+
+  /** The groups after `after` in the order of their streams' names; null in place of one that has ceased to be. */
+  async page({ after, limit }: GroupPageRequest): Promise<StoredGroup[]> {
+    const { internal } = this.#components.streams
+    const lastName = after === null ? null : groupStreamName(after)
+    const stored = await internal.list({ prefix: groupStreamPrefix, after: lastName, limit })
+    const pictures = await Promise.all(stored.map((one) => this.#listOne(one)))
+    return stored.map(({ name }, at) => ({ groupId: groupIdOf(name), listed: pictures[at]! }))
+  }
+
+  /** All there is to say of a group: it is loaded for it, but not kept for it. */
+  picture(groupId: string): Promise<Pictured<GroupPicture>> {
+    return this.#look(groupId, false, (group) => group.picture())
   }
 
   /**

@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert'
 import {
+  committedOffsets,
   type DescribedGroup,
   describeGroup,
+  type FetchedTopic,
   type GroupEvent,
   type GroupRecord,
   type GroupRequest,
@@ -33,6 +35,12 @@ export interface ServedGroupParts {
   explain(error: unknown, operation: Operation): number
   /** Called after everything that happened to the group. */
   happened(): void
+}
+
+export interface GroupPicture extends DescribedGroup {
+  readonly generationId: number
+  /** Durable ones. */
+  readonly offsets: readonly FetchedTopic[]
 }
 
 /**
@@ -119,6 +127,11 @@ export class ServedGroup {
 
   describe(): DescribedGroup {
     return describeGroup(this.#parts.state)
+  }
+
+  picture(): GroupPicture {
+    const { state } = this.#parts
+    return { ...describeGroup(state), generationId: state.generationId, offsets: committedOffsets(state, null) }
   }
 
   list(): ListedGroup | null {

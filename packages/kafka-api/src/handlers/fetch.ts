@@ -2,6 +2,7 @@ import { type FetchRequest, fetch, kafkaErrors, type ResponseInput } from '@pico
 import { BatchView } from '@pico/record-batch'
 import type { Partition, PartitionMiss } from '@pico/streams'
 import type { Dependencies } from '../dependencies.ts'
+import type { Subject } from '../explainer.ts'
 import { PartitionFetch, readPartitions } from '../fetch-reading.ts'
 import { type Handler, handler } from '../handler.ts'
 import { nearestSafeInteger } from '../int64.ts'
@@ -43,7 +44,9 @@ export function fetchHandler({ streams, clock, settings, draining, explain }: De
         maxBytes: Math.min(request.maxBytes, settings.fetchBytesMax),
         maxWaitMs: anyRefused ? 0 : request.maxWaitMs,
       }
-      await readPartitions(fetches, limits, clock, { gone: client.gone, draining }, (error) => explain(error, 'read'))
+      await readPartitions(fetches, limits, clock, { gone: client.gone, draining }, (error, partition) =>
+        explain(error, 'read', subjectOf(partition)),
+      )
       return respond(request, targets, apiVersion)
     },
     fail: (_, errorCode) => ({ ...empty, errorCode }),
@@ -54,7 +57,7 @@ export function fetchHandler({ streams, clock, settings, draining, explain }: De
     return request.topics.flatMap((topic) =>
       topic.partitions.map((wanted) => {
         if (replicaId >= 0) return kafkaErrors.notLeaderOrFollower.code
-        return targetOf(wanted, () =>
+        return targetOf({ topic: topic.topic || topic.topicId, partition: wanted.partition }, wanted, () =>
           streams.partition(topicRef({ name: topic.topic, topicId: topic.topicId }, apiVersion), wanted.partition),
         )
       }),
@@ -62,10 +65,11 @@ export function fetchHandler({ streams, clock, settings, draining, explain }: De
   }
 
   function targetOf(
+    subject: Subject,
     wanted: RequestedPartition,
     find: () => ReturnType<Dependencies['streams']['partition']>,
   ): Target | Promise<Target> {
-    const failed = (error: unknown) => explain(error, 'read')
+    const failed = (error: unknown) => explain(error, 'read', subject)
     try {
       const found = find()
       if (!(found instanceof Promise)) return begin(wanted, found)
@@ -74,6 +78,10 @@ export function fetchHandler({ streams, clock, settings, draining, explain }: De
       return failed(error)
     }
   }
+}
+
+function subjectOf({ topic, partition }: Partition): Subject {
+  return { topic, partition }
 }
 
 const empty = { throttleTimeMs: 0, sessionId: 0, responses: [] } as const

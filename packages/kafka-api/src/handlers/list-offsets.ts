@@ -83,7 +83,7 @@ export function listOffsetsHandler({ streams, explain }: Dependencies): Handler 
       const found = (await search(partition)) ?? none
       return apiVersion === 0 ? oldStyle(wanted, found) : answer(partitionIndex, found, apiVersion)
     } catch (error) {
-      return refused(partitionIndex, explain(error, 'read'))
+      return refused(partitionIndex, explain(error, 'read', { topic: name, partition: partitionIndex }))
     }
   }
 }

@@ -40,7 +40,7 @@ export function offsetForLeaderEpochHandler({ streams, explain }: Dependencies):
       const end = await partition.endOfEpoch(leaderEpoch)
       return { partition: index, errorCode, leaderEpoch: end.leaderEpoch, endOffset: BigInt(end.endOffset) }
     } catch (error) {
-      return { partition: index, errorCode: explain(error, 'read') }
+      return { partition: index, errorCode: explain(error, 'read', { topic: name, partition: index }) }
     }
   }
 }

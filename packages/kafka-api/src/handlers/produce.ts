@@ -146,7 +146,8 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
   }
 
   function failed(append: Append, error: unknown): void {
-    append.answer.errorCode = explain(error, 'append')
+    const { topic, answer } = append
+    answer.errorCode = explain(error, 'append', { topic: topic.name || topic.topicId, partition: answer.index })
   }
 
   /** When every partition's fate is known, or time is up. Null when it is known already. */
