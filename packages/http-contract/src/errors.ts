@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** What goes wrong over HTTP, by the code in the JSON body, with its status. */
 export const errorStatuses = {
   bad_request: 400,
@@ -29,3 +31,16 @@ export const errorStatuses = {
 } as const
 
 export type ErrorCode = keyof typeof errorStatuses
+
+const errorCodes = Object.keys(errorStatuses) as [ErrorCode, ...ErrorCode[]]
+
+/** The body of every answer that is an error. */
+export const errorBodySchema = z.object({
+  error: z.enum(errorCodes),
+  /** For people: not to be matched on. */
+  message: z.string(),
+  /** The tail, where knowing it helps. */
+  next_seq: z.number().int().nonnegative().optional(),
+})
+
+export type ErrorBody = z.infer<typeof errorBodySchema>

@@ -1,1 +1,61 @@
-export { type ErrorCode, errorStatuses } from './errors.ts'
+export { base64Of, bytesOfBase64 } from './base64.ts'
+export {
+  type AppendBatchOutcome,
+  type BinaryBatchVersion,
+  binaryBatchHeaderBytes,
+  decodeAppendBatch,
+  decodeReadBatch,
+  encodeAppendBatch,
+  encodeReadBatch,
+  type ReadBatchOutcome,
+  readRecordBytes,
+  viewOf,
+  writeBatchHeader,
+  writeReadRecord,
+} from './binary-batch.ts'
+export { type ErrorBody, type ErrorCode, errorBodySchema, errorStatuses } from './errors.ts'
+export { isMediaType, mediaTypeOf, mediaTypes, picoHeaders } from './headers.ts'
+export { decimalInteger, trueOrFalse } from './integers.ts'
+export {
+  decodeJsonAppendBatch,
+  type JsonAppendBatch,
+  type JsonHeaders,
+  type JsonReadRecord,
+  jsonAppendBatchSchema,
+  jsonAppendRecordOf,
+  jsonHeadersOf,
+  jsonReadRecordSchema,
+  jsonReadSchema,
+  recordOfJson,
+} from './json-batch.ts'
+export { type ListedStream, type Listing, listedStreamSchema, listingSchema } from './listing.ts'
+export { type ControlEvent, controlEventSchema, eventNames } from './live-events.ts'
+export { problemText } from './problems.ts'
+export {
+  type ListQuery,
+  type LiveMode,
+  listLimitMax,
+  listQuerySchema,
+  liveModes,
+  type ReadFormat,
+  type ReadQuery,
+  readFormats,
+  readQuerySchema,
+} from './read-query.ts'
+export type { AppendRecord, ReadRecord, RecordHeaderBytes } from './records.ts'
+export {
+  type AppendHeaders,
+  appendHeadersSchema,
+  type CreateHeaders,
+  createHeadersSchema,
+  rfc3339Of,
+} from './stream-headers.ts'
+export {
+  isReservedName,
+  pathOfStreamName,
+  reservedSegments,
+  type StreamNameOutcome,
+  streamNameBytesMax,
+  streamNameOfPath,
+  streamNameProblem,
+} from './stream-name.ts'
