@@ -1,3 +1,24 @@
+export {
+  type AdminCluster,
+  type AdminNode,
+  type AdminNodes,
+  adminClusterSchema,
+  adminNodesSchema,
+} from './admin/cluster.ts'
+export {
+  type AdminGroup,
+  type AdminGroupMember,
+  type AdminGroupOffset,
+  type AdminGroupSummary,
+  type AdminGroups,
+  adminGroupSchema,
+  adminGroupsQuerySchema,
+  adminGroupsSchema,
+  groupStates,
+} from './admin/groups.ts'
+export { type Health, healthSchema, type Ready, type ReadyCheck, readySchema } from './admin/health.ts'
+export { type AdminRoute, type AdminRouteName, adminRoutes } from './admin/routes.ts'
+export { type AdminStream, type AdminStreams, adminStreamSchema, adminStreamsSchema } from './admin/streams.ts'
 export { base64Of, bytesOfBase64 } from './base64.ts'
 export {
   type AppendBatchOutcome,

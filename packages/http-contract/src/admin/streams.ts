@@ -1,0 +1,48 @@
+import { z } from 'zod'
+
+const count = z.number().int().nonnegative()
+
+/** A stream as operators see it: one that HTTP made, or partition 0 of a topic. */
+export const adminStreamSchema = z.object({
+  name: z.string(),
+  /** As Kafka clients know it; null when they cannot. */
+  topic: z.string().nullable(),
+  streamId: count,
+  /** Null as long as no node has ever opened it. */
+  ownerNodeId: count.nullable(),
+  /** Where the owner serves HTTP; null when unknown. */
+  ownerAdvertisedAddress: z.string().nullable(),
+  /** The node that answers has it. */
+  ownerLocal: z.boolean(),
+  contentType: z.string(),
+  /** Seconds that records are kept; null for ever. */
+  ttlSeconds: z.number().nonnegative().nullable(),
+  /** When the stream ends by itself, in milliseconds since 1970; null when it has no such time. */
+  expiresAtMs: z.number().int().nullable(),
+  /** Seconds without a read or a write after which it ends (Durable Streams' TTL); null when it does not. */
+  idleTtlSeconds: count.nullable(),
+  /** Sealed: nothing is appended any more. */
+  closed: z.boolean(),
+  /** `unassigned`: no node has opened it yet. `transferring`: on its way to another node. */
+  state: z.enum(['unassigned', 'assigned', 'transferring']),
+  /** Goes up whenever another node epoch opens it: Kafka's leader epoch. */
+  epoch: count,
+  /** Earliest record there is, and the one that comes next. */
+  startOffset: count,
+  endOffset: count,
+  bytes: count,
+  createdAtMs: z.number().int(),
+  /** Node it is on its way to. */
+  pendingTransfer: z.object({ toNode: count }).nullable(),
+})
+
+/** `GET /admin/streams`, in byte order of names. */
+export const adminStreamsSchema = z.object({
+  streams: z.array(adminStreamSchema),
+  hasMore: z.boolean(),
+  /** What to give as `start_after` to go on; null at the end. */
+  next: z.string().nullable(),
+})
+
+export type AdminStream = z.infer<typeof adminStreamSchema>
+export type AdminStreams = z.infer<typeof adminStreamsSchema>
