@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts'
 import type { Explain } from './explainer.ts'
 import type { Groups } from './groups/group-host.ts'
 import { defaultGroupHostSettings, type GroupHostSettings } from './groups/settings.ts'
+import type { Logger } from './observer.ts'
 
 /** A node as clients are told to reach it. */
 export interface Broker {
@@ -30,6 +31,9 @@ export interface KafkaApiSettings {
   readonly replicationFactor: 'any' | 'strict'
   /** Largest sum of record bytes in one Fetch answer, whatever the client asks for (Kafka's fetch.max.bytes). */
   readonly fetchBytesMax: number
+  /** What the listener was told (ListenSettings): for DescribeConfigs only. */
+  readonly requestBytesMax: number
+  readonly idleTimeoutMs: number
   readonly groups: GroupHostSettings
 }
 
@@ -38,6 +42,8 @@ export const defaultKafkaApiSettings: KafkaApiSettings = {
   defaultPartitions: 1,
   replicationFactor: 'any',
   fetchBytesMax: 55 * 1024 * 1024,
+  requestBytesMax: 100 * 1024 * 1024,
+  idleTimeoutMs: 10 * 60 * 1000,
   groups: defaultGroupHostSettings,
 }
 
@@ -47,6 +53,7 @@ export interface Dependencies {
   readonly groups: Groups
   readonly cluster: Cluster
   readonly clock: Clock
+  readonly log: Logger
   readonly settings: KafkaApiSettings
   /** Ends every wait of a long poll, now and later: the server is going down. */
   readonly draining: AbortSignal

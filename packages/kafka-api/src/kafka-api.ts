@@ -23,19 +23,29 @@ import {
   type Started,
   Unanswered,
 } from './handler.ts'
+import { alterConfigsHandler } from './handlers/alter-configs.ts'
 import { apiVersionsHandler, unsupportedApiVersions } from './handlers/api-versions.ts'
+import { createPartitionsHandler } from './handlers/create-partitions.ts'
 import { createTopicsHandler } from './handlers/create-topics.ts'
 import { deleteGroupsHandler } from './handlers/delete-groups.ts'
+import { deleteRecordsHandler } from './handlers/delete-records.ts'
 import { deleteTopicsHandler } from './handlers/delete-topics.ts'
+import { describeClusterHandler } from './handlers/describe-cluster.ts'
+import { describeConfigsHandler } from './handlers/describe-configs.ts'
 import { describeGroupsHandler } from './handlers/describe-groups.ts'
+import { describeLogDirsHandler } from './handlers/describe-log-dirs.ts'
+import { describeProducersHandler } from './handlers/describe-producers.ts'
+import { describeTopicPartitionsHandler } from './handlers/describe-topic-partitions.ts'
 import { fetchHandler } from './handlers/fetch.ts'
 import { findCoordinatorHandler } from './handlers/find-coordinator.ts'
 import { heartbeatHandler } from './handlers/heartbeat.ts'
+import { incrementalAlterConfigsHandler } from './handlers/incremental-alter-configs.ts'
 import { initProducerIdHandler } from './handlers/init-producer-id.ts'
 import { joinGroupHandler } from './handlers/join-group.ts'
 import { leaveGroupHandler } from './handlers/leave-group.ts'
 import { listGroupsHandler } from './handlers/list-groups.ts'
 import { listOffsetsHandler } from './handlers/list-offsets.ts'
+import { listPartitionReassignmentsHandler } from './handlers/list-partition-reassignments.ts'
 import { metadataHandler } from './handlers/metadata.ts'
 import { offsetCommitHandler } from './handlers/offset-commit.ts'
 import { offsetDeleteHandler } from './handlers/offset-delete.ts'
@@ -99,7 +109,16 @@ export function createKafkaApi(components: KafkaApiComponents, settings: KafkaAp
   const explain = explainer(clock, log)
   const drainer = new AbortController()
   const groups = new GroupHost({ streams, clock, explain }, settings.groups)
-  const dependencies: Dependencies = { streams, groups, cluster, clock, settings, draining: drainer.signal, explain }
+  const dependencies: Dependencies = {
+    streams,
+    groups,
+    cluster,
+    clock,
+    log,
+    settings,
+    draining: drainer.signal,
+    explain,
+  }
   const handlers: readonly Handler[] = [
     produceHandler(dependencies),
     fetchHandler(dependencies),
@@ -117,10 +136,20 @@ export function createKafkaApi(components: KafkaApiComponents, settings: KafkaAp
     apiVersionsHandler(() => handlers),
     createTopicsHandler(dependencies),
     deleteTopicsHandler(dependencies),
+    deleteRecordsHandler(dependencies),
     initProducerIdHandler(dependencies),
     offsetForLeaderEpochHandler(dependencies),
+    describeConfigsHandler(dependencies),
+    alterConfigsHandler(dependencies),
+    describeLogDirsHandler(dependencies),
+    createPartitionsHandler(dependencies),
     deleteGroupsHandler(dependencies),
+    incrementalAlterConfigsHandler(dependencies),
+    listPartitionReassignmentsHandler(),
     offsetDeleteHandler(dependencies),
+    describeClusterHandler(dependencies),
+    describeProducersHandler(dependencies),
+    describeTopicPartitionsHandler(dependencies),
   ]
   return {
     ...kafkaApiOf(handlers, explain, observer),

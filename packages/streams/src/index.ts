@@ -39,6 +39,7 @@ export type {
   NewTopic,
   PartitionDescription,
   PartitionMiss,
+  PartitionSize,
   Streams,
   TopicConfigChange,
   TopicDeletionWatcher,
@@ -52,4 +53,4 @@ export {
   type TopicConfigOutcome,
   topicConfigEntries,
 } from './topic-config.ts'
-export { type TopicSetting, topicSettings } from './topic-settings.ts'
+export { listItems, type TopicSetting, topicSettings } from './topic-settings.ts'

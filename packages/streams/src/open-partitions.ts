@@ -106,6 +106,18 @@ export class OpenPartitions {
     for (const { streamId } of partitions) this.#open.get(streamId)?.reconfigure(config)
   }
 
+  /** Bytes held, by stream. What is not open here has nothing that SQL does not know of (invariant B). */
+  async sizes(streams: readonly { readonly streamId: number }[]): Promise<Map<number, number>> {
+    const closed = streams.flatMap(({ streamId }) => (this.#open.has(streamId) ? [] : [streamId]))
+    const rows = closed.length === 0 ? [] : await this.#parts.metadata.streams.byStreamId(closed)
+    const sizes = new Map(rows.map(({ streamId, packedBytes }) => [streamId, packedBytes]))
+    for (const { streamId } of streams) {
+      const open = this.#open.get(streamId)
+      if (open !== undefined) sizes.set(streamId, open.sizeBytes)
+    }
+    return sizes
+  }
+
   /** May the log drop it from memory? Not while somebody waits on it. */
   dropIdle(streamId: number): boolean {
     const open = this.#open.get(streamId)

@@ -11,6 +11,7 @@ import type {
   CreateTopicOutcome,
   NewTopic,
   PartitionMiss,
+  PartitionSize,
   Streams,
   TopicConfigChange,
   TopicDeletionWatcher,
@@ -51,6 +52,7 @@ export async function openStreams(
 class NodeStreams implements Streams {
   readonly clusterId: string
   readonly nodeId: number
+  readonly topicDefaults: Readonly<Record<string, string>>
   readonly #partitions: OpenPartitions
   readonly #internal: NodeInternalStreams
   readonly #deletionWatchers = new Set<TopicDeletionWatcher>()
@@ -62,6 +64,7 @@ class NodeStreams implements Streams {
     const { log, metadata, node, clusterId, clock, random = randomBytes } = components
     this.clusterId = clusterId
     this.nodeId = node.nodeId
+    this.topicDefaults = settings.defaultTopicConfig
     this.#log = log
     this.#catalog = new TopicCatalog({ metadata, node, clock, random }, settings)
     this.#partitions = new OpenPartitions({ log, metadata, clock, catalog: this.#catalog }, settings)
@@ -107,8 +110,16 @@ class NodeStreams implements Streams {
     return found.map((topic) => topic && describeTopic(topic, this.nodeId))
   }
 
-  async *listTopics(): AsyncGenerator<TopicDescription, void, undefined> {
-    for await (const topic of this.#catalog.all()) yield describeTopic(topic, this.nodeId)
+  async *listTopics(after: string | null = null): AsyncGenerator<TopicDescription, void, undefined> {
+    for await (const topic of this.#catalog.all(after)) yield describeTopic(topic, this.nodeId)
+  }
+
+  async topicSizes(topics: readonly TopicRef[]): Promise<(readonly PartitionSize[] | undefined)[]> {
+    const found = await this.#catalog.find(topics, false)
+    const sizes = await this.#partitions.sizes(found.flatMap((topic) => topic?.partitions ?? []))
+    return found.map((topic) =>
+      topic?.partitions.map(({ partition, streamId }) => ({ partition, sizeBytes: sizes.get(streamId) ?? 0 })),
+    )
   }
 
   partition(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss> {

@@ -17,6 +17,11 @@ export interface PartitionDescription {
   readonly leaderEpoch: number
 }
 
+export interface PartitionSize {
+  readonly partition: number
+  readonly sizeBytes: number
+}
+
 export interface NewTopic {
   readonly name: string
   readonly partitions: number
@@ -70,6 +75,8 @@ export type TopicDeletionWatcher = (topic: string) => void
 export interface Streams {
   readonly clusterId: string
   readonly nodeId: number
+  /** Topic settings in force where a topic has none of its own, by their Kafka names. */
+  readonly topicDefaults: Readonly<Record<string, string>>
 
   createTopic(topic: NewTopic): Promise<CreateTopicOutcome>
   /** In force on every open partition when it resolves. `validateOnly` checks everything, and changes nothing. */
@@ -85,8 +92,10 @@ export interface Streams {
    * the partitions are.
    */
   describeTopics(topics: readonly TopicRef[]): Promise<(TopicDescription | undefined)[]>
-  /** Every topic, in name order, without opening anything. */
-  listTopics(): AsyncIterable<TopicDescription>
+  /** Every topic whose name comes after `after`, in name order, without opening anything. */
+  listTopics(after?: string | null): AsyncIterable<TopicDescription>
+  /** Bytes that each partition of those topics holds, about, in the order asked for; undefined where unknown. Opens nothing. */
+  topicSizes(topics: readonly TopicRef[]): Promise<(readonly PartitionSize[] | undefined)[]>
 
   /**
    * The partition, open for append and read. Synchronous when it is open already, which is what keeps appends in arrival order

@@ -76,8 +76,9 @@ export class TopicCatalog implements PartitionDirectory {
     this.#cache.forget(name)
   }
 
-  async *all(): AsyncGenerator<Topic, void, undefined> {
-    let after: string | null = null
+  /** Those whose name comes after `first`, in name order. */
+  async *all(first: string | null = null): AsyncGenerator<Topic, void, undefined> {
+    let after = first
     for (;;) {
       const rows: StreamRecord[] = await this.#parts.metadata.streams.listTopics({ after, limit: pageStreams })
       const topics = this.#topicsOf(rows)

@@ -14,6 +14,8 @@ export interface TopicConfig {
   /** 'producer' keeps what was produced. */
   readonly compressionType: CompressionType
   readonly compacted: boolean
+  /** Old records are dropped by age and size. A topic may be compacted, and this too. */
+  readonly retained: boolean
   readonly retentionMs: number
   readonly retentionBytes: number
 }
@@ -60,6 +62,7 @@ export function topicConfigInForce(
   operatorDefaults: Readonly<Record<string, string>>,
 ): TopicConfig {
   const value = (name: string) => valueInForce(name, overrides, operatorDefaults)
+  const policies = listItems(value('cleanup.policy'))
   return {
     overrides,
     maxMessageBytes: Number(value('max.message.bytes')),
@@ -68,7 +71,8 @@ export function topicConfigInForce(
     messageTimestampBeforeMaxMs: Number(value('message.timestamp.before.max.ms')),
     messageTimestampAfterMaxMs: Number(value('message.timestamp.after.max.ms')),
     compressionType: compressionTypes.find((type) => type === value('compression.type')) ?? 'producer',
-    compacted: listItems(value('cleanup.policy')).includes('compact'),
+    compacted: policies.includes('compact'),
+    retained: policies.includes('delete'),
     retentionMs: Number(value('retention.ms')),
     retentionBytes: Number(value('retention.bytes')),
   }

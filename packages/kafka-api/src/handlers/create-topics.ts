@@ -1,11 +1,7 @@
 import { zeroUuid } from '@pico/binary'
 import { type CreateTopicsRequest, createTopics, kafkaErrors } from '@pico/kafka-codec'
-import {
-  type CreateTopicRefusal,
-  type TopicConfigEntry,
-  type TopicDescription,
-  topicConfigEntries,
-} from '@pico/streams'
+import type { CreateTopicRefusal, TopicDescription } from '@pico/streams'
+import { describeTopicConfig } from '../configs/topic-configs.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
 import { withoutRepeats } from '../repeated-keys.ts'
@@ -56,7 +52,7 @@ export function createTopicsHandler({ streams, cluster, settings, explain }: Dep
           : { name, partitions: 1, config: {}, validateOnly: true }, // what is wrong with the name comes first
       )
       if (outcome.refused !== undefined) return refused(name, refusalOf(name, outcome.refused))
-      return problem === null ? created(outcome.created, validateOnly) : refused(name, problem)
+      return problem === null ? created(outcome.created, streams.topicDefaults, validateOnly) : refused(name, problem)
     } catch (error) {
       return refused(name, { errorCode: explain(error, 'manage'), errorMessage: 'The topic could not be created now.' })
     }
@@ -136,15 +132,12 @@ function invalidReplicationFactor(errorMessage: string): Refusal {
   return { errorCode: kafkaErrors.invalidReplicationFactor.code, errorMessage }
 }
 
-/** Kafka's ConfigSource. */
-const configSource: Readonly<Record<TopicConfigEntry['source'], number>> = { topic: 1, operator: 4, default: 5 }
-
-function created(topic: TopicDescription, validateOnly: boolean) {
-  const configs = topicConfigEntries(topic.config.overrides).map(({ name, value, source }) => ({
+function created(topic: TopicDescription, topicDefaults: Readonly<Record<string, string>>, validateOnly: boolean) {
+  const configs = describeTopicConfig(topic.config, topicDefaults).map(({ name, value, readOnly, source }) => ({
     name,
     value,
-    readOnly: false,
-    configSource: configSource[source],
+    readOnly,
+    configSource: source,
     isSensitive: false,
   }))
   return {

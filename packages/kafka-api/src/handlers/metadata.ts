@@ -4,6 +4,7 @@ import type { CreateTopicRefusal, TopicDescription, TopicRef } from '@pico/strea
 import { allClusterOperations, allTopicOperations, operationsNotAsked } from '../authorized-operations.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler, type RequestContext } from '../handler.ts'
+import { partitionState } from '../partition-state.ts'
 
 /*
  * Metadata 0-13 (kafka-compat 2.6): nodes as they advertise themselves, topics with the leader epochs in force.
@@ -130,18 +131,7 @@ export function metadataHandler({ streams, cluster, settings, explain }: Depende
 
   function describe(topic: TopicDescription): TopicAnswer {
     const brokers = cluster.brokers()
-    const partitions = topic.partitions.map(({ partition, leaderNodeId, leaderEpoch }) => {
-      const hasLeader = brokers.some(({ nodeId }) => nodeId === leaderNodeId)
-      return {
-        errorCode: hasLeader ? 0 : kafkaErrors.leaderNotAvailable.code,
-        partitionIndex: partition,
-        leaderId: hasLeader ? leaderNodeId : -1,
-        leaderEpoch,
-        replicaNodes: [leaderNodeId],
-        isrNodes: hasLeader ? [leaderNodeId] : [],
-        offlineReplicas: hasLeader ? [] : [leaderNodeId],
-      }
-    })
+    const partitions = topic.partitions.map((partition) => partitionState(partition, brokers))
     return {
       errorCode: 0,
       name: topic.name,
