@@ -6,11 +6,12 @@ const nullMessage = Buffer.from('null')
 /**
  * A record's value as a message of a JSON stream. Kafka clients may write there what is no JSON, and one bad value must not make the
  * array that holds it unreadable: text that is no JSON is told as a string, other bytes as `{"b64":"…"}`, no value (a tombstone) as `null`.
+ * What is JSON comes back as the same object.
  */
 export function jsonMessageOf(value: Uint8Array | null): Uint8Array {
   if (value === null) return nullMessage
   const bytes = bufferOf(value)
-  if (isJson(bytes)) return bytes
+  if (isJson(bytes)) return value
   if (isUtf8(bytes)) return Buffer.from(JSON.stringify(bytes.toString('utf8')))
   return Buffer.from(`{"b64":"${bytes.toString('base64')}"}`)
 }

@@ -1,0 +1,45 @@
+import type { ErrorCode } from '@pico/http-contract'
+import type { NotOwner, StreamMiss } from '@pico/streams'
+import type { Problem } from './problem.ts'
+
+export type AnswerHeaders = Readonly<Record<string, string>>
+
+/** What a request comes to; how it goes out is the route's business (routes.ts). */
+export type Answer = Done | Refusal | NotOwner
+
+export interface Done {
+  readonly kind: 'done'
+  readonly status: number
+  readonly headers: AnswerHeaders
+  readonly body: Uint8Array | AsyncIterable<Uint8Array> | null
+}
+
+export interface Refusal {
+  readonly kind: 'refused'
+  readonly code: ErrorCode
+  readonly message: string
+  readonly headers: AnswerHeaders
+  /** In place of the code's own: a protocol may know a finer one. */
+  readonly status?: number
+}
+
+export function done(status: number, headers: AnswerHeaders, body: Done['body'] = null): Done {
+  return { kind: 'done', status, headers, body }
+}
+
+export function refused(code: ErrorCode, message: string, headers: AnswerHeaders = {}): Refusal {
+  return { kind: 'refused', code, message, headers }
+}
+
+export function badRequest(problem: Problem): Refusal {
+  return refused('bad_request', problem.message)
+}
+
+/** Deleted streams are 410 while forks still read what they hold. */
+export function missed(miss: StreamMiss): Answer {
+  if (miss === 'missing') return refused('not_found', 'there is no such stream')
+  if (miss === 'gone') {
+    return { ...refused('not_found', 'the stream was deleted, and its forks live on'), status: 410 }
+  }
+  return miss
+}

@@ -1,0 +1,87 @@
+import { batches, records } from '@pico/record-batch'
+import type { PathStream } from '@pico/streams'
+import { jsonMessageOf } from './json-values.ts'
+import type { KnownJson } from './known-json.ts'
+import { modeOf } from './media-type.ts'
+import { recordStart, type StreamPosition } from './offset-token.ts'
+
+/** What one read finds. */
+export interface Chunk {
+  readonly from: StreamPosition
+  /** Where to read on: behind the last of `pieces`. */
+  readonly next: StreamPosition
+  /** A piece a record: its value, or in a JSON stream its message; of the first one only what `from` does not leave out. */
+  readonly pieces: readonly ChunkPiece[]
+  /** `next` is the tail. */
+  readonly isUpToDate: boolean
+  /** And nothing will come after it. */
+  readonly isEnd: boolean
+}
+
+export interface ChunkPiece {
+  readonly offset: number
+  /** Bytes of the value that lie before `bytes`. */
+  readonly skippedBytes: number
+  /** Views, of what is stored or was decompressed. */
+  readonly bytes: Uint8Array
+}
+
+export interface ChunkReader {
+  readonly stream: PathStream
+  readonly knownJson: KnownJson
+  /** Whole batches, at least one: what a batch decompresses to may be more. */
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * `trimmed`: what was there is there no more. `no-position`: past the tail, or in a record past its end. We never gave that out, or we
+ * did in an earlier life of the name; to wait there for data would give a reader the middle of something.
+ */
+export type ChunkMiss = 'trimmed' | 'no-position'
+
+/** 'start' is the earliest that is still there. */
+export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start'): Promise<Chunk | ChunkMiss> {
+  const { stream, maxBytes, signal } = reader
+  const from = at === 'start' ? recordStart(stream.startOffset) : at
+  if (from.record < stream.startOffset) return 'trimmed'
+  if (from.record > stream.highWatermark) return 'no-position'
+  const read = await stream.read(from.record, maxBytes, signal)
+  // A trim may overtake a read: from its beginning on there is always something to read.
+  if (read === 'out-of-range') return at === 'start' ? readChunk(reader, 'start') : 'trimmed'
+  if (read === null) return from.byte === 0 ? chunkOf(stream, from, from, []) : 'no-position'
+  const [buffer] = read.buffers
+  const bytes = read.buffers.length === 1 && buffer !== undefined ? buffer : Buffer.concat(read.buffers)
+  const pieces = piecesOf(reader, bytes, from, read.endOffset)
+  return pieces === null ? 'no-position' : chunkOf(stream, from, recordStart(read.endOffset), pieces)
+}
+
+function chunkOf(stream: PathStream, from: StreamPosition, next: StreamPosition, pieces: ChunkPiece[]): Chunk {
+  const isUpToDate = next.record >= stream.highWatermark
+  return { from, next, pieces, isUpToDate, isEnd: isUpToDate && stream.closed }
+}
+
+/** Null when the first record has no byte where `from` points. */
+function piecesOf(reader: ChunkReader, bytes: Uint8Array, from: StreamPosition, end: number): ChunkPiece[] | null {
+  const { stream, knownJson } = reader
+  const isJsonStream = modeOf(stream.contentType) === 'json'
+  const pieces: ChunkPiece[] = []
+  let areAllJson = true
+  for (const batch of batches(bytes)) {
+    for (const { offset, value } of records(batch)) {
+      if (offset < from.record || offset >= end) continue
+      const skippedBytes = offset === from.record ? from.byte : 0
+      if (skippedBytes > 0 && (isJsonStream || skippedBytes >= (value?.length ?? 0))) return null
+      let piece = value?.subarray(skippedBytes) ?? noBytes
+      if (isJsonStream && !knownJson.has(stream, offset)) {
+        piece = jsonMessageOf(value)
+        areAllJson &&= piece === value
+      }
+      pieces.push({ offset, skippedBytes, bytes: piece })
+    }
+  }
+  if (isJsonStream && areAllJson) knownJson.add(stream, from.record, end)
+  return pieces
+}
+
+const noBytes = new Uint8Array(0)
