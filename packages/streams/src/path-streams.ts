@@ -102,7 +102,7 @@ export interface PathStream extends Partition {
   readonly incarnation: string
   readonly contentType: string
   readonly expiry: StreamExpiry
-  /** Durably closed: nothing comes after `highWatermark`. */
+  /** Durably closed: nothing comes after `highWatermark`. Watchers are told ('advanced') when it comes true, also without a record. */
   readonly closed: boolean
 
   /**
