@@ -24,6 +24,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/http-contract': [],
   'packages/http-api': ['@pico/http-contract', '@pico/record-batch', '@pico/streams', '@pico/group-coordinator'],
+  'packages/client': ['@pico/http-contract'],
   'apps/server': ['*'],
   e2e: ['*'],
 }

@@ -1,0 +1,21 @@
+export type { ListedStream, LiveMode } from '@pico/http-contract'
+export type { Receipt } from './batch-sender.ts'
+export type { ClientSettings } from './client-settings.ts'
+export { PicoError, type PicoErrorCode } from './errors.ts'
+export { type ListOptions, PicoClient } from './pico-client.ts'
+export type { PicoProducer } from './pico-producer.ts'
+export type {
+  Appended,
+  AppendOptions,
+  CallOptions,
+  CreateOptions,
+  FollowOptions,
+  From,
+  Page,
+  PicoStream,
+  ReadOptions,
+  StreamHead,
+} from './pico-stream.ts'
+export type { ProducerSettings } from './producer-settings.ts'
+export { type RecordFields, type RecordHeader, type RecordInput, StreamRecord } from './record.ts'
+export type { RetrySettings } from './retry-schedule.ts'
