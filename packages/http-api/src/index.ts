@@ -1,1 +1,5 @@
+export { defaultHttpSettings, type HttpSettings } from './http-settings.ts'
+export type { HttpListener, HttpServerComponents } from './server/http-server.ts'
+export { type HttpObserver, type HttpRoute, type LiveKind, silentHttpObserver } from './server/observer.ts'
+export { defaultHttpServerSettings, type HttpServerSettings } from './server/settings.ts'
 export type { Clock, Logger } from './server/surroundings.ts'

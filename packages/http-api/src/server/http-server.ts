@@ -1,0 +1,192 @@
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerFactory,
+  type FastifyServerOptions,
+  fastify,
+} from 'fastify'
+import { Cors, type CorsRules } from './cors.ts'
+import { Draining } from './draining.ts'
+import { Exchange, type ExchangeSurroundings } from './exchange.ts'
+import { badRequest, HttpError } from './http-error.ts'
+import { HttpSockets } from './http-sockets.ts'
+import { type HttpObserver, silentHttpObserver } from './observer.ts'
+import type { Room } from './room.ts'
+import type { HttpServerSettings } from './settings.ts'
+import type { Clock, Logger } from './surroundings.ts'
+
+export interface HttpServerComponents {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly observer?: HttpObserver
+  /** Without it there is always room. */
+  readonly room?: Room
+}
+
+export interface HttpListener {
+  readonly host: string
+  readonly port: number
+  /** Open ones, of either protocol. */
+  readonly connections: number
+  /**
+   * Accepts no more, ends what waits at the tail, and lets requests at hand finish for up to `drainMs`; then ends every connection.
+   */
+  close(drainMs: number): Promise<void>
+}
+
+/** What a listener serves. */
+export interface HttpService {
+  readonly cors: CorsRules
+  /** Answers a request of any method but OPTIONS, and of any path. What it throws, or rejects with, is answered as an error. */
+  serve(exchange: Exchange): void | Promise<void>
+}
+
+/**
+ * Serves HTTP/1.1 and cleartext HTTP/2 (by prior knowledge) on one port.
+ * @throws the error of `listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL, ENOTFOUND.
+ */
+export function openHttpServer(
+  service: HttpService,
+  components: HttpServerComponents,
+  settings: HttpServerSettings,
+): Promise<HttpListener> {
+  // What a stream is called is none of a router's business: every path is the service's.
+  const rewriteUrl = () => '/'
+  return start({ rewriteUrl }, service.cors, components, settings, (app, surroundings) => {
+    routeAll(app, service, surroundings)
+  })
+}
+
+/**
+ * The same for an API of a few fixed paths: `register` adds Fastify routes, whose answers get the headers and whose errors get the
+ * form that all others have. Of a body a route sees the bytes: `request.body` is a Buffer, within the limits, or undefined.
+ */
+export function openRoutedServer(
+  register: (app: FastifyInstance) => void | Promise<void>,
+  cors: CorsRules,
+  components: HttpServerComponents,
+  settings: HttpServerSettings,
+): Promise<HttpListener> {
+  return start({}, cors, components, settings, (app, surroundings) => {
+    routeAsAllOthers(app, surroundings)
+    return register(app)
+  })
+}
+
+async function start(
+  options: FastifyServerOptions,
+  corsRules: CorsRules,
+  { clock, log, observer = silentHttpObserver, room = alwaysRoom }: HttpServerComponents,
+  settings: HttpServerSettings,
+  register: (app: FastifyInstance, surroundings: ExchangeSurroundings) => void | Promise<void>,
+): Promise<HttpListener> {
+  const draining = new Draining()
+  const cors = new Cors(corsRules, settings.corsOrigins)
+  const surroundings = { clock, log, observer, cors, draining, room, settings }
+  const sockets = new HttpSockets(log, observer, settings)
+  const app = fastify({
+    ...options,
+    serverFactory: ((handler) => sockets.attach(handler)) as FastifyServerFactory,
+    bodyLimit: settings.bodyBytesMax,
+    // A server that goes down finishes what it has, and says `Connection: close` itself.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      reply.hijack()
+      new Exchange(request.raw, reply.raw, surroundings).fail(badRequest(error.message))
+    },
+  })
+  await register(app, surroundings)
+  await app.ready()
+  await sockets.listen()
+  return {
+    host: settings.host,
+    port: sockets.port,
+    get connections() {
+      return sockets.connections
+    },
+    async close(drainMs) {
+      draining.begin()
+      await sockets.close(drainMs, clock)
+      await app.close()
+    },
+  }
+}
+
+const alwaysRoom: Room = { hasRoom: () => true, whenRoom: () => Promise.resolve() }
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+
+function routeAll(app: FastifyInstance, service: HttpService, surroundings: ExchangeSurroundings): void {
+  // Whoever wants a body reads it from the exchange, within the limits: for Fastify no method has one.
+  for (const method of methods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  app.route({
+    method: methods,
+    url: '/',
+    handler(request, reply) {
+      reply.hijack()
+      serve(service, new Exchange(request.raw, reply.raw, surroundings))
+    },
+  })
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack()
+    const exchange = new Exchange(request.raw, reply.raw, surroundings)
+    exchange.fail(methodNotAllowed(exchange.method, service.cors.methods))
+  })
+}
+
+function routeAsAllOthers(app: FastifyInstance, surroundings: ExchangeSurroundings): void {
+  const exchangeOf = (request: FastifyRequest, reply: FastifyReply) =>
+    new Exchange(request.raw, reply.raw, surroundings)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addHook('onRequest', (request, reply, done) => {
+    const headers = surroundings.cors.headersFor(request.headers)
+    for (let i = 0; i + 1 < headers.length; i += 2) reply.header(headers[i] ?? '', headers[i + 1])
+    if (surroundings.draining.hasBegun && request.raw.httpVersionMajor === 1) reply.header('Connection', 'close')
+    const exchange = exchangeOf(request, reply)
+    if (request.method === 'OPTIONS') {
+      reply.hijack()
+      exchange.preflight()
+      return
+    }
+    done(requestProblem(exchange) ?? undefined)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    reply.hijack()
+    exchangeOf(request, reply).fail(isClientError(error) ? badRequest(error.message) : error)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack()
+    exchangeOf(request, reply).fail(new HttpError('not_found', 'there is nothing at this path'))
+  })
+}
+
+/** Fastify's own, about a request. */
+function isClientError(error: unknown): error is Error {
+  if (!(error instanceof Error && 'code' in error && 'statusCode' in error)) return false
+  return String(error.code).startsWith('FST_ERR_') && Number(error.statusCode) < 500
+}
+
+function serve(service: HttpService, exchange: Exchange): void {
+  try {
+    const problem = requestProblem(exchange)
+    if (problem !== null) throw problem
+    if (exchange.method === 'OPTIONS') exchange.preflight()
+    else service.serve(exchange)?.catch((error: unknown) => exchange.fail(error))
+  } catch (error) {
+    exchange.fail(error)
+  }
+}
+
+/** What Node lets through, or would answer in other words than ours. */
+function requestProblem(exchange: Exchange): HttpError | null {
+  const { httpVersion, headers, rawHeaders } = exchange.request
+  if (httpVersion === '1.1' && headers.host === undefined) return badRequest('HTTP/1.1 requests have a Host header')
+  if (rawHeaders.length <= 2 * exchange.headersMax) return null
+  return new HttpError('headers_too_large', `a request has at most ${exchange.headersMax} headers`)
+}
+
+export function methodNotAllowed(method: string, allowed: string): HttpError {
+  return new HttpError('method_not_allowed', `there is no ${method} here`, { headers: ['Allow', allowed] })
+}

@@ -1,0 +1,31 @@
+import { HttpError, unavailable } from './http-error.ts'
+import type { Logger } from './surroundings.ts'
+
+/** Failures of the layers below that are nobody's bug (see their `errors.ts`), by their code: what the client is told. */
+const passing: Readonly<Record<string, string>> = {
+  PICO_LOG_APPEND_FAILED: 'the records could not be made durable; they are not there',
+  PICO_LOG_READ_FAILED: 'the records could not be read from storage',
+  PICO_LOG_CLOSED: 'the server is going down',
+  PICO_STREAMS_PARTITION_GONE: 'the stream is being moved or deleted',
+  PICO_METADATA_UNAVAILABLE: 'the metadata database does not answer',
+  PICO_METADATA_FENCED: 'another node has taken over',
+}
+
+/** Worth a line for the operator: the others are a matter of course when nodes come and go. */
+const warned: ReadonlySet<string> = new Set([
+  'PICO_LOG_APPEND_FAILED',
+  'PICO_LOG_READ_FAILED',
+  'PICO_METADATA_UNAVAILABLE',
+])
+
+/** What the client is told of a failure, whatever it was. Logs it where somebody has to look at something. */
+export function httpErrorOf(error: unknown, log: Logger, what: object): HttpError {
+  if (error instanceof HttpError) return error
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (Object.hasOwn(passing, code)) {
+    if (warned.has(code)) log.warn({ ...what, err: error }, 'an HTTP request failed')
+    return unavailable(passing[code] ?? code)
+  }
+  log.error({ ...what, err: error }, 'an HTTP request failed because of a bug')
+  return new HttpError('internal', 'something went wrong in the server')
+}
