@@ -1,4 +1,6 @@
+import { failureError } from './call-failures.ts'
 import { PicoError } from './errors.ts'
+import type { Answer, Call } from './transport.ts'
 
 export interface ServerSentEvent {
   /** `message` where the server named none. */
@@ -10,6 +12,23 @@ export interface ServerSentEvent {
 
 /** Longer events are refused: a server that never ends one must not fill our memory. */
 const eventCharactersMax = 256 * 1024 * 1024
+
+/** The events of an answer. A body that breaks off is a PicoError; a reader that leaves ends the request. */
+export async function* eventsOf(answer: Answer, call: Call): AsyncGenerator<ServerSentEvent, void, undefined> {
+  const events = serverSentEvents(answer.body)
+  try {
+    for (;;) {
+      const result = await events.next().catch((cause: unknown) => {
+        call.signal?.throwIfAborted()
+        throw cause instanceof PicoError ? cause : failureError(cause, `${call.method} ${call.path}`)
+      })
+      if (result.done === true) return
+      yield result.value
+    }
+  } finally {
+    answer.body.destroy()
+  }
+}
 
 /**
  * Events of a `text/event-stream` body, by the WHATWG algorithm: lines end in CR, LF or CRLF, also when a chunk ends between the two;

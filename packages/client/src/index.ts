@@ -1,6 +1,17 @@
 export type { ListedStream, LiveMode } from '@pico/http-contract'
 export type { Receipt } from './batch-sender.ts'
 export type { ClientSettings } from './client-settings.ts'
+export { DurableChunk } from './durable-chunk.ts'
+export { DurableStreamsClient } from './durable-client.ts'
+export type { DurableProducer } from './durable-producer.ts'
+export type {
+  DurableAppendOptions,
+  DurableCreateOptions,
+  DurableFollowOptions,
+  DurableHead,
+  DurableReadOptions,
+  DurableStream,
+} from './durable-stream.ts'
 export { PicoError, type PicoErrorCode } from './errors.ts'
 export { type ListOptions, PicoClient } from './pico-client.ts'
 export type { PicoProducer } from './pico-producer.ts'

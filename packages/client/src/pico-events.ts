@@ -1,32 +1,15 @@
 import { controlEventSchema, eventNames, jsonReadSchema, recordOfJson } from '@pico/http-contract'
-import { failureError } from './call-failures.ts'
 import { PicoError } from './errors.ts'
-import { type ServerSentEvent, serverSentEvents } from './event-stream.ts'
+import { eventsOf, type ServerSentEvent } from './event-stream.ts'
 import type { Page } from './pico-stream.ts'
 import { StreamRecord } from './record.ts'
 import type { Answer, Call } from './transport.ts'
 
 /** The pages of a `live=sse` answer: records as they come, and what control events tell of the tail. */
 export async function* eventPages(answer: Answer, call: Call): AsyncGenerator<Page, void, undefined> {
-  const events = serverSentEvents(answer.body)[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const result = await nextEvent(events, call)
-      if (result.done === true) return
-      const page = pageOf(result.value)
-      if (page !== null) yield page
-    }
-  } finally {
-    answer.body.destroy() // a reader that leaves in the middle
-  }
-}
-
-async function nextEvent(events: AsyncIterator<ServerSentEvent>, call: Call) {
-  try {
-    return await events.next()
-  } catch (cause) {
-    call.signal?.throwIfAborted()
-    throw cause instanceof PicoError ? cause : failureError(cause, `${call.method} ${call.path}`)
+  for await (const event of eventsOf(answer, call)) {
+    const page = pageOf(event)
+    if (page !== null) yield page
   }
 }
 

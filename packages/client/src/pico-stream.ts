@@ -15,7 +15,7 @@ import { type PicoProducer, picoProducer } from './pico-producer.ts'
 import type { ProducerSettings } from './producer-settings.ts'
 import { appendRecordOf, type RecordInput, StreamRecord } from './record.ts'
 import { canonicalName } from './stream-name.ts'
-import type { Answer, Call, Transport } from './transport.ts'
+import { type Answer, type Call, deleteOnce, liveAnswerTimeoutMs, type Transport } from './transport.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal
@@ -78,9 +78,6 @@ export interface FollowOptions extends ReadOptions {
 export interface Page extends PageOf<number> {
   readonly records: readonly StreamRecord[]
 }
-
-/** Longer than the server parks a long poll, or is silent within an event stream. */
-const liveAnswerTimeoutMs = 90_000
 
 /** One stream by the Pico protocol. Making it asks the server nothing. */
 export class PicoStream {
@@ -191,17 +188,8 @@ export class PicoStream {
   }
 
   /** @throws PicoError 'not_found' */
-  async delete(options: CallOptions = {}): Promise<void> {
-    const call = this.#call({ method: 'DELETE', repeatable: true, signal: options.signal })
-    let maybeDone = false
-    const onRetry = ({ written }: PicoError) => {
-      maybeDone ||= written === 'maybe'
-    }
-    try {
-      await this.#transport.call({ ...call, onRetry }, ({ body }) => body.dump())
-    } catch (error) {
-      if (!(error instanceof PicoError && error.code === 'not_found' && maybeDone)) throw error
-    }
+  delete(options: CallOptions = {}): Promise<void> {
+    return deleteOnce(this.#transport, this.#call({ method: 'DELETE', repeatable: true, signal: options.signal }))
   }
 
   /** Appends records each exactly once, batched, through lost connections and restarts. */

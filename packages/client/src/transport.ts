@@ -39,6 +39,9 @@ export interface Answer {
   readonly body: Dispatcher.ResponseData['body']
 }
 
+/** Longer than a server parks a long poll, or is silent within an event stream. */
+export const liveAnswerTimeoutMs = 90_000
+
 const redirectsMax = 5
 /** Streams whose owner is remembered; a forgotten one costs a redirect. */
 const ownersMax = 10_000
@@ -189,6 +192,19 @@ export class Transport {
 
   #forget(stream: string | null): void {
     if (stream !== null) this.#owners.delete(stream)
+  }
+}
+
+/** A stream that is gone when it is asked a second time was deleted by the first. */
+export async function deleteOnce(transport: Transport, call: Call): Promise<void> {
+  let maybeDone = false
+  const onRetry = ({ written }: PicoError) => {
+    maybeDone ||= written === 'maybe'
+  }
+  try {
+    await transport.call({ ...call, onRetry }, ({ body }) => body.dump())
+  } catch (error) {
+    if (!(error instanceof PicoError && error.code === 'not_found' && maybeDone)) throw error
   }
 }
 
