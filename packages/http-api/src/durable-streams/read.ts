@@ -65,10 +65,12 @@ async function waitFor(reading: Reading, atTail: Chunk): Promise<Answer> {
     done(204, { ...withoutType(chunkHeaders(stream, chunk)), ...cursorHeader(reading, chunk), ...notCacheable })
   if (atTail.isEnd) return nothing(atTail)
   const seen = { tail: atTail.next.record, isClosed: false }
+  parts.observer.liveReaderOpened('long-poll')
   const outcome = await waitForChange(stream, seen, parts.settings.longPollTimeoutMs, {
     clock: parts.clock,
     signal: request.signal,
   })
+  parts.observer.liveReaderClosed('long-poll')
   if (outcome === 'deleted') {
     const now = await parts.streams.open(request.name)
     return missed(now === 'gone' ? now : 'missing')

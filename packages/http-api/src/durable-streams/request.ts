@@ -1,6 +1,8 @@
 import type { PathStreams } from '@pico/streams'
+import type { HttpObserver } from '../server/observer.ts'
 import type { Clock } from '../server/surroundings.ts'
 import type { KnownJson } from './known-json.ts'
+import type { DurableStreamsSettings } from './settings.ts'
 
 /** A request, as far as the protocol looks at it. */
 export interface DurableRequest {
@@ -8,34 +10,23 @@ export interface DurableRequest {
   readonly name: string
   /** Of this request, absolute and as the client wrote it, without query. */
   readonly url: string
+  /** By its name in lower case. */
   header(name: string): string | undefined
   readonly query: URLSearchParams
   readonly body: Buffer
-  /** Aborts when the client is gone, or the server is about to be. */
+  /** Aborts when nobody waits for the answer any more, or the server is going down. */
   readonly signal: AbortSignal
 }
 
-export interface DurableStreamsSettings {
-  readonly longPollTimeoutMs: number
-  readonly sseMaxDurationMs: number
-  readonly sseKeepAliveMs: number
-  /** What is read for one response or event: whole batches, at least one. */
-  readonly catchUpBytes: number
-  readonly eventBytes: number
-}
-
-export const defaultDurableStreamsSettings: DurableStreamsSettings = {
-  longPollTimeoutMs: 25_000,
-  sseMaxDurationMs: 55_000,
-  sseKeepAliveMs: 15_000,
-  catchUpBytes: 1024 * 1024,
-  eventBytes: 256 * 1024,
-}
-
-export interface DurableStreamsParts {
+export interface DurableStreamsComponents {
   readonly streams: PathStreams
   readonly clock: Clock
+  readonly observer: HttpObserver
+  /** At least 0, below 1. */
   readonly random: () => number
+}
+
+export interface DurableStreamsParts extends DurableStreamsComponents {
   readonly knownJson: KnownJson
   readonly settings: DurableStreamsSettings
 }
