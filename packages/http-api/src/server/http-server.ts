@@ -1,3 +1,4 @@
+import { streamNameBytesMax } from '@pico/http-contract'
 import {
   type FastifyInstance,
   type FastifyReply,
@@ -68,7 +69,8 @@ export function openRoutedServer(
   components: HttpServerComponents,
   settings: HttpServerSettings,
 ): Promise<HttpListener> {
-  return start({}, cors, components, settings, (app, surroundings) => {
+  const routerOptions = { maxParamLength: pathParameterLengthMax }
+  return start({ routerOptions }, cors, components, settings, (app, surroundings) => {
     routeAsAllOthers(app, surroundings)
     return register(app)
   })
@@ -114,6 +116,9 @@ async function start(
 }
 
 const alwaysRoom: Room = { hasRoom: () => true, whenRoom: () => Promise.resolve() }
+
+/** In a path of a routed server: the longest stream name, every byte of it percent-encoded. */
+const pathParameterLengthMax = 3 * streamNameBytesMax
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
