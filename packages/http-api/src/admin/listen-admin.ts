@@ -26,8 +26,8 @@ export interface AdminComponents {
   readonly metrics: ServerMetrics
   /** Null while the server starts. */
   backend(): AdminBackend | null
-  /** The OpenAPI document of all that the server serves. */
-  readonly openapi: object
+  /** The OpenAPI document of all that the server serves; asked for once, when somebody wants it. */
+  openapi(): object
 }
 
 /** Nothing here takes a body. */
@@ -73,7 +73,8 @@ function register(app: FastifyInstance, components: AdminComponents): void {
 }
 
 function routesOf(components: AdminComponents): Readonly<Record<AdminRouteName, Route>> {
-  const { readiness, metrics, openapi } = components
+  const { readiness, metrics } = components
+  let openapi: object | null = null
   const backend = () => {
     const found = components.backend()
     if (found === null) throw unavailable('the server is starting')
@@ -101,7 +102,10 @@ function routesOf(components: AdminComponents): Readonly<Record<AdminRouteName, 
       return { body: await groupPage(backend(), after, limit) }
     },
     group: async (request) => ({ body: await oneGroup(backend(), decodedTail(request, adminRoutes.group.path)) }),
-    openapi: async () => ({ body: openapi }),
+    async openapi() {
+      openapi ??= components.openapi()
+      return { body: openapi }
+    },
   }
 }
 

@@ -1,0 +1,25 @@
+import { type AdminRoute, adminRoutes } from '@pico/http-contract'
+import type { AnswerForm, Operation } from './operation.ts'
+
+/** The admin API, from the routes that its listener registers. */
+export function adminOperations(server: string): Operation[] {
+  return Object.entries<AdminRoute>(adminRoutes).map(([name, route]) => ({
+    method: 'get',
+    path: route.path,
+    operationId: `admin.${name}`,
+    summary: route.summary,
+    tag: 'admin',
+    server,
+    ...(route.query === undefined ? {} : { query: route.query }),
+    answers: Object.fromEntries(
+      Object.entries(route.answers).map(([status, body]) => [status, answerForm(status, body)]),
+    ),
+    errors: route.errors,
+  }))
+}
+
+function answerForm(status: string, body: AdminRoute['answers'][number]): AnswerForm {
+  const description = status === '200' ? 'As asked for' : 'Not ready'
+  if (body === 'text') return { description, body: { 'text/plain': 'text' } }
+  return { description, body: { 'application/json': body === 'openapi' ? 'object' : body } }
+}
