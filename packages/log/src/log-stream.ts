@@ -1,3 +1,4 @@
+import type { StreamRecord } from '@pico/metadata'
 import type { EntryHeader } from './entry-format.ts'
 
 export interface NewEntry {
@@ -42,6 +43,8 @@ export interface LogRead {
 export interface LogStream {
   readonly streamId: number
   readonly leaderEpoch: number
+  /** Its row as it was when the stream was opened. */
+  readonly record: StreamRecord
   /** The trim watermark: nothing below it is readable. */
   readonly startOffset: number
   /** Next offset to be given out. */

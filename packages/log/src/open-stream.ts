@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import type { Extent, OpenedStream } from '@pico/metadata'
+import type { Extent, OpenedStream, StreamRecord } from '@pico/metadata'
 import type { EntryHeader } from './entry-format.ts'
 import { type EntryBytes, entries, Gather } from './gather.ts'
 import type { Appended, LogRead, LogStream, LogStreamObserver, NewEntry } from './log-stream.ts'
@@ -18,6 +18,7 @@ export interface StreamEngine {
 export class OpenStream implements LogStream {
   readonly streamId: number
   readonly leaderEpoch: number
+  readonly record: StreamRecord
   readonly recoveredState: Uint8Array | null
   observer: LogStreamObserver | null = null
   startOffset: number
@@ -32,13 +33,16 @@ export class OpenStream implements LogStream {
   readonly #engine: StreamEngine
 
   constructor(opened: OpenedStream, engine: StreamEngine) {
+    // The extents of a large stream change, and the state is the user's by now: neither is kept for as long as the row.
+    const { extents, state, ...record } = opened
+    this.record = record
     this.streamId = opened.streamId
     this.leaderEpoch = opened.leaderEpoch
-    this.recoveredState = opened.state
+    this.recoveredState = state
     this.startOffset = opened.startOffset
     this.nextOffset = opened.packedOffset
     this.committedOffset = opened.packedOffset
-    this.extents = [...opened.extents]
+    this.extents = [...extents]
     this.#engine = engine
     this.lastUsedMs = engine.nowMs()
   }

@@ -21,4 +21,12 @@ export type {
 } from './log-index.ts'
 export type { Metadata } from './metadata.ts'
 export type { NodeIdentity, NodeRegistry } from './node-registry.ts'
-export type { LeaderEpochStart, NewStream, OpenedStream, StreamCatalog, StreamRecord } from './stream-catalog.ts'
+export type {
+  LeaderEpochStart,
+  NewStream,
+  OpenedStream,
+  StreamCatalog,
+  StreamFork,
+  StreamLife,
+  StreamRecord,
+} from './stream-catalog.ts'

@@ -14,6 +14,16 @@ export interface StreamRecord {
   /** Topic settings that were set, by their Kafka names; what is not here has its default. */
   readonly config: Readonly<Record<string, string>>
   readonly createdAtMs: number
+  readonly life: StreamLife
+  /** Nothing may be appended any more. */
+  readonly isClosed: boolean
+  /** Who closed it, in the engine user's own words; null where nobody in particular did. */
+  readonly closedBy: string | null
+  /** From then on the stream counts as absent; null = never. Whoever looks it up compares, this package only sweeps. */
+  readonly expiresAtMs: number | null
+  /** `expiresAtMs` is put off to so long after each use, by `renew`; null where it is fixed. */
+  readonly idleTtlMs: number | null
+  readonly fork: StreamFork | null
   /** Node that has it, or had it last. */
   readonly owner: NodeIdentity | null
   /** Kafka's leader epoch: +1 whenever another node epoch opens the stream. 0 = never opened. */
@@ -22,6 +32,22 @@ export interface StreamRecord {
   readonly startOffset: number
   /** End of what extents cover: un-packed WAL entries of the owner's current epoch come after it. */
   readonly packedOffset: number
+  /** Bytes of its extents. */
+  readonly packedBytes: number
+}
+
+/**
+ * 'creating': its first entries are on their way, and it counts as absent until `reveal`. 'gone': deleted, but there are forks of it, so
+ * its name stays taken; it has neither topic nor extents any more, and ends with the last of its forks.
+ */
+export type StreamLife = 'creating' | 'live' | 'gone'
+
+/** Where a stream was forked off, as whoever asked for it said. */
+export interface StreamFork {
+  readonly sourceStreamId: number
+  readonly sourceName: string
+  readonly offset: number
+  readonly subOffset: number
 }
 
 export interface NewStream {
@@ -31,6 +57,14 @@ export interface NewStream {
   readonly topicId: string
   readonly contentType: string
   readonly config: Readonly<Record<string, string>>
+  /** Default 'live'. */
+  readonly life?: 'creating' | 'live'
+  /** Default false. */
+  readonly isClosed?: boolean
+  /** Default null. */
+  readonly expiresAtMs?: number | null
+  /** Default null. */
+  readonly idleTtlMs?: number | null
 }
 
 /** A stream as its new owner finds it. */
@@ -83,6 +117,19 @@ export interface StreamCatalog {
     topicId: string,
     change: { readonly from: Readonly<Record<string, string>>; readonly to: Readonly<Record<string, string>> },
   ): Promise<'set' | 'changed-meanwhile' | 'gone'>
+  /** Ends the 'creating' of a stream, at once closed if so wanted. False when it was replaced or swept meanwhile. */
+  reveal(streamId: number, isClosed: boolean): Promise<boolean>
+  /** Streams left 'creating' by a crash, or being created right now: lowest ids first, after `afterStreamId`. */
+  creating(page: { afterStreamId: number; limit: number }): Promise<StreamRecord[]>
+  /**
+   * Closes for good; who closed it first stays named. May be repeated. False when the stream is gone.
+   * @throws FencedError when `node` is not the owner.
+   */
+  close(node: NodeIdentity, streamId: number, closedBy: string | null): Promise<boolean>
+  /** Puts off the ends of streams; an end is never moved to an earlier time. Those gone, or without an end, are left out. */
+  renew(ends: readonly { readonly streamId: number; readonly expiresAtMs: number }[]): Promise<void>
+  /** Live streams whose end has come, longest ago first. Cost does not grow with streams that have none. */
+  expired(nowMs: number, limit: number): Promise<StreamRecord[]>
   /** Replaces the settings. False when the stream is gone. */
   setConfig(streamId: number, config: Readonly<Record<string, string>>): Promise<boolean>
   /**
@@ -90,7 +137,10 @@ export interface StreamCatalog {
    * more. Returns the watermark now in force, or null when the stream is gone. @throws FencedError when `node` is not the owner.
    */
   trim(node: NodeIdentity, streamId: number, startOffset: number, nowMs: number): Promise<number | null>
-  /** Deletes the streams with all that belongs to them, and dooms objects nothing points into any more. Returns the ids that were there. */
+  /**
+   * Deletes the streams with all that belongs to them, and dooms objects nothing points into any more. Of a stream that has forks the
+   * row stays, as 'gone', until the last of its forks is deleted (up the chain). Returns the ids that were there, and not 'gone'.
+   */
   delete(streamIds: readonly number[], nowMs: number): Promise<number[]>
   /**
    * Streams that retention may trim: for each, the offset to trim to by its `retention.ms` / `retention.bytes` settings, looking

@@ -165,7 +165,7 @@ class InternalDirectory implements PartitionDirectory {
   #topicOf(row: StreamRecord): Topic {
     const { name, topicId, streamId } = row
     const leaderEpoch = leaderEpochHere(row, this.#parts.node)
-    return { name, topicId, config, partitions: [{ partition: 0, streamId, leaderEpoch }] }
+    return { name, topicId, config, partitions: [{ partition: 0, streamId, leaderEpoch, expiresAtMs: null }] }
   }
 }
 

@@ -9,7 +9,34 @@
 const reservedSegments: ReadonlySet<string> = new Set(['_sys', '_schemas', '_streams'])
 
 const topicNameLengthMax = 249
+const pathBytesMax = 1024
 const legalTopicName = /^[a-zA-Z0-9._-]+$/
+
+/** What is wrong with a path as the name of a stream that somebody wants to make, or null. */
+export function streamPathProblem(path: string): string | null {
+  if (!path.startsWith('/') || path === '/') return 'a stream is named by a path: /orders/eu'
+  if (Buffer.byteLength(path) > pathBytesMax) return `the path is longer than ${pathBytesMax} bytes`
+  const segments = path.slice(1).split('/')
+  if (segments.includes('')) return 'the path has an empty segment'
+  if (segments.includes('.') || segments.includes('..')) return 'the path has a segment . or ..'
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(path)) return 'the path has control characters'
+  if (!path.isWellFormed()) return 'the path is no Unicode text'
+  if (reservedSegments.has(segments[0] ?? '')) return `/${segments[0]} is reserved`
+  return null
+}
+
+/** Streams of our own, which nobody gets by their paths: neither to read nor to write. */
+export function isInternalPath(path: string): boolean {
+  return /^\/(_sys|_schemas)(\/|$)/.test(path)
+}
+
+/** Where, in byte order of names, that what follows a name of our own is nobody's but ours ends; null for any other name. */
+export function endOfReserved(streamName: string): string | null {
+  const segment = streamName.slice(1).split('/', 1)[0] ?? ''
+  // '0' comes next after '/'.
+  return reservedSegments.has(segment) ? `/${segment}0` : null
+}
 
 /** What is wrong with a topic's name, in Kafka's terms (org.apache.kafka.common.internals.Topic), or null. */
 export function topicNameProblem(topic: string): string | null {

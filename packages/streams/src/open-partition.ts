@@ -6,23 +6,38 @@ import {
   type LogStreamObserver,
   ReadFailedError,
 } from '@pico/log'
-import { FencedError, type LeaderEpochStart } from '@pico/metadata'
+import { FencedError, type LeaderEpochStart, type StreamRecord } from '@pico/metadata'
+import type { RecordInput } from '@pico/record-batch'
 import { PartitionGoneError } from './errors.ts'
+import type { ExpiryRenewals } from './expiry-renewals.ts'
 import { gateErrors } from './kafka-errors.ts'
 import { type EpochEnd, endOfEpoch } from './leader-epochs.ts'
-import type { AppendContext, AppendOutcome, Partition, PartitionChange, TimestampHit } from './partition.ts'
+import type { AppendContext, AppendOutcome, PartitionChange, TimestampHit } from './partition.ts'
+import type {
+  AppendRecordsOutcome,
+  AppendTerms,
+  CloseOutcome,
+  HttpProducerStamp,
+  PathStream,
+  StreamExpiry,
+} from './path-streams.ts'
 import { ProduceGate, refuse } from './produce-gate.ts'
 import type { ProducerDescription } from './producer-table.ts'
+import { RecordGate } from './record-gate.ts'
+import { type ClosingParts, StreamClosing } from './stream-closing.ts'
+import { OpenStreamExpiry } from './stream-expiry.ts'
+import { StreamTail } from './stream-tail.ts'
 import { firstRecordAt, firstRecordOfMaxTimestamp } from './timestamp-lookup.ts'
 import type { Topic } from './topic.ts'
 import type { TopicConfig } from './topic-config.ts'
 import { Watchers } from './watchers.ts'
 
-export interface OpenPartitionParts {
+export interface OpenPartitionParts extends ClosingParts {
   readonly topic: Topic
   readonly partition: number
   readonly clock: Clock
   readonly producerIdExpirationMs: number
+  readonly renewals: ExpiryRenewals
   /** StreamCatalog.leaderEpochs of this stream. */
   readonly leaderEpochs: () => Promise<LeaderEpochStart[]>
 }
@@ -34,13 +49,17 @@ export type PartitionEnd = 'deleted' | 'lost' | 'dropped'
 const produceVersions = { messageSet: 2, withoutZstd: 3, withZstd: 7 } as const
 
 /** A stream that is open here, as both front ends see it. What is written goes through its gate. */
-export class OpenPartition implements Partition, LogStreamObserver {
+export class OpenPartition implements PathStream, LogStreamObserver {
   readonly partition: number
   readonly topic: string
   readonly topicId: string
   #config: TopicConfig
   readonly #stream: LogStream
+  readonly #tail: StreamTail
+  readonly #closing: StreamClosing
+  readonly #expiry: OpenStreamExpiry
   readonly #gate: ProduceGate
+  readonly #recordGate: RecordGate
   readonly #watchers = new Watchers()
   readonly #leaderEpochs: () => Promise<LeaderEpochStart[]>
   #state: 'serving' | 'suspended' | PartitionEnd = 'serving'
@@ -55,8 +74,12 @@ export class OpenPartition implements Partition, LogStreamObserver {
     this.#config = topic.config
     this.#stream = stream
     this.#leaderEpochs = parts.leaderEpochs
-    const name = `${topic.name}-${partition}`
-    this.#gate = new ProduceGate(stream, clock, { name, config: topic.config, producerIdExpirationMs })
+    this.#tail = new StreamTail(stream, clock, `${topic.name}-${partition}`)
+    this.#closing = new StreamClosing(this.#tail, stream.record, parts)
+    this.#expiry = new OpenStreamExpiry(stream.record, clock, parts.renewals)
+    const settings = { config: topic.config, producerIdExpirationMs }
+    this.#gate = new ProduceGate(this.#tail, this.#closing, settings)
+    this.#recordGate = new RecordGate(this.#tail, this.#closing, settings)
   }
 
   get config(): TopicConfig {
@@ -83,8 +106,42 @@ export class OpenPartition implements Partition, LogStreamObserver {
     return this.#stream.sizeBytes
   }
 
+  /** As when it was opened, but for what has a property here. */
+  get record(): StreamRecord {
+    return this.#stream.record
+  }
+
+  get name(): string {
+    return this.#stream.record.name
+  }
+
+  get incarnation(): string {
+    return this.topicId
+  }
+
+  get contentType(): string {
+    return this.#stream.record.contentType
+  }
+
+  get expiry(): StreamExpiry {
+    return this.#expiry.expiry
+  }
+
+  get closed(): boolean {
+    return this.#closing.isClosed
+  }
+
+  /** Its end has come, though it may not have been swept yet. */
+  get isExpired(): boolean {
+    return this.#expiry.isOver
+  }
+
+  get expiresAtMs(): number {
+    return this.#expiry.expiresAtMs
+  }
+
   get isServing(): boolean {
-    return this.#state === 'serving'
+    return this.#state === 'serving' && !this.#expiry.isOver
   }
 
   get isWatched(): boolean {
@@ -92,13 +149,34 @@ export class OpenPartition implements Partition, LogStreamObserver {
   }
 
   append(records: Uint8Array, { zstdAllowed }: AppendContext): AppendOutcome {
-    if (this.#state !== 'serving') return this.#refuse()
+    if (!this.isServing) return this.#refuse()
+    this.#expiry.touch()
     return this.#gate.append(records, zstdAllowed ? produceVersions.withZstd : produceVersions.withoutZstd)
   }
 
   appendMessageSet(messageSet: Uint8Array): AppendOutcome {
-    if (this.#state !== 'serving') return this.#refuse()
+    if (!this.isServing) return this.#refuse()
+    this.#expiry.touch()
     return this.#gate.append(messageSet, produceVersions.messageSet)
+  }
+
+  appendRecords(records: readonly RecordInput[], terms?: AppendTerms): AppendRecordsOutcome {
+    if (!this.isServing) return { kind: 'refused', why: { kind: 'not-serving' } }
+    this.#expiry.touch()
+    return this.#recordGate.append(records, terms)
+  }
+
+  async closeNow(producer?: HttpProducerStamp): Promise<CloseOutcome> {
+    if (!this.isServing) return { kind: 'refused', why: { kind: 'not-serving' } }
+    this.#expiry.touch()
+    const wasClosed = this.#closing.isClosed
+    const outcome = await this.#recordGate.close(producer)
+    if (!wasClosed && this.#closing.isClosed) this.#watchers.notify('advanced')
+    return outcome
+  }
+
+  touch(): void {
+    this.#expiry.touch()
   }
 
   read(
@@ -106,9 +184,10 @@ export class OpenPartition implements Partition, LogStreamObserver {
     maxBytes: number,
     signal?: AbortSignal,
   ): LogRead | null | 'out-of-range' | Promise<LogRead | null> {
-    if (this.#state !== 'serving') {
+    if (!this.isServing) {
       return Promise.reject(new ReadFailedError(this.streamId, offset, { cause: this.#goneError() }))
     }
+    this.#expiry.touch()
     if (offset < this.startOffset || offset > this.highWatermark) return 'out-of-range'
     return this.#stream.read(offset, maxBytes, signal)
   }
@@ -153,21 +232,22 @@ export class OpenPartition implements Partition, LogStreamObserver {
   }
 
   producers(): readonly ProducerDescription[] {
-    return this.#gate.producers()
+    return this.#tail.producers.describe(this.#tail.clock.nowMs())
   }
 
   committed(committedOffset: number): void {
-    this.#gate.committed(committedOffset)
+    this.#tail.committed(committedOffset)
     this.#watchers.notify('advanced')
   }
 
   rolledBack(nextOffset: number): void {
-    this.#gate.rolledBack(nextOffset)
+    this.#tail.rolledBack(nextOffset)
   }
 
   reconfigure(config: TopicConfig): void {
     this.#config = config
     this.#gate.reconfigure(config)
+    this.#recordGate.reconfigure(config)
   }
 
   /** Whether it was deleted is not known: nothing is taken or given until `resume`, or `end`. */
@@ -183,21 +263,45 @@ export class OpenPartition implements Partition, LogStreamObserver {
   end(why: PartitionEnd): void {
     if (this.#state !== 'serving' && this.#state !== 'suspended') return
     this.#state = why
-    if (why === 'deleted') this.#gate.deleted()
+    if (why === 'deleted') this.#tail.deleted()
     if (why !== 'dropped') this.#watchers.notify(why)
   }
 
+  /** It was made closed, by the statement that revealed it. */
+  wasCreatedClosed(): void {
+    this.#closing.wasCreatedClosed()
+  }
+
+  /** May it be dropped from memory? Not while SQL does not know all that is known here. */
+  get isRecorded(): boolean {
+    return this.#closing.isRecorded && !this.#closing.isUnknown
+  }
+
+  /** Has SQL told what it does not know yet. */
+  async bringUpToDate(): Promise<void> {
+    await this.#closing.findOut()
+    if (this.#closing.isEnding) await this.#closing.recorded()
+  }
+
+  /** Has SQL told when it ends, as exactly as is known here. */
+  storeExpiry(): void {
+    this.#expiry.store()
+  }
+
   #refuse(): AppendOutcome {
-    const code = this.#state === 'deleted' ? gateErrors.unknownTopicOrPartition : gateErrors.notLeaderOrFollower
+    const code =
+      this.#state === 'deleted' || this.#expiry.isOver
+        ? gateErrors.unknownTopicOrPartition
+        : gateErrors.notLeaderOrFollower
     return refuse(code, this.#goneError().message)
   }
 
   #requireServing(): void {
-    if (this.#state !== 'serving') throw this.#goneError()
+    if (!this.isServing) throw this.#goneError()
   }
 
   #goneError(): PartitionGoneError {
-    return new PartitionGoneError(this.topic, this.partition, this.#state)
+    return new PartitionGoneError(this.topic, this.partition, this.#expiry.isOver ? 'expired' : this.#state)
   }
 
   /** What was before this epoch cannot change while the stream is ours, so it is read once; a failure is not kept. */

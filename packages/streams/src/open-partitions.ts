@@ -1,7 +1,14 @@
 import { strict as assert } from 'node:assert'
 import { type Clock, type Log, LogClosedError, type LogStream, type LogStreamObserver } from '@pico/log'
-import { FencedError, type Metadata, MetadataUnavailableError } from '@pico/metadata'
+import {
+  FencedError,
+  type Metadata,
+  MetadataUnavailableError,
+  type NodeIdentity,
+  type StreamRecord,
+} from '@pico/metadata'
 import { ProducerStateUnreadableError } from './errors.ts'
+import type { ExpiryRenewals } from './expiry-renewals.ts'
 import { OpenPartition, type PartitionEnd } from './open-partition.ts'
 import type { Partition } from './partition.ts'
 import type { StreamsSettings } from './settings.ts'
@@ -12,8 +19,12 @@ import { Turns } from './turns.ts'
 export interface OpenPartitionsParts {
   readonly log: Log
   readonly metadata: Metadata
+  readonly node: NodeIdentity
   readonly clock: Clock
+  readonly renewals: ExpiryRenewals
   readonly catalog: PartitionDirectory
+  /** Where there are streams to be found by their paths. */
+  readonly paths?: PathDirectory
 }
 
 /** Where partitions are looked up: the catalog of topics, or the names of our own streams. */
@@ -27,17 +38,32 @@ export interface PartitionDirectory {
   forget(name: string): void
 }
 
-type Answer = Partition | PartitionMiss
+/** Where streams are looked up by their paths. */
+export interface PathDirectory {
+  /** In the order asked for. */
+  findPaths(names: readonly string[]): Promise<(PathPlace | 'missing' | 'gone')[]>
+}
+
+export interface PathPlace extends Place {
+  readonly record: StreamRecord
+}
+
+type Wanted =
+  | { readonly topic: TopicRef; readonly partition: number; readonly path?: never }
+  | { readonly path: string; readonly topic?: never; readonly partition?: never }
+/** Why a path leads to nothing. */
+export type PathMiss = 'missing' | 'gone' | 'not-owner'
+type Miss = PartitionMiss | PathMiss
+type Answer = OpenPartition | Miss
 
 interface Request {
-  readonly topic: TopicRef
-  readonly partition: number
+  readonly wanted: Wanted
   resolve(answer: Answer): void
   reject(error: unknown): void
 }
 
 /** Where a stream belongs, for those about to be opened. */
-interface Place {
+export interface Place {
   readonly topic: Topic
   readonly partition: number
   readonly streamId: number
@@ -55,8 +81,12 @@ export class OpenPartitions {
   readonly #settings: StreamsSettings
   readonly #turns = new Turns()
   readonly #open = new Map<number, OpenPartition>()
+  /** Those of them that anybody may have by their path. */
+  readonly #byPath = new Map<string, OpenPartition>()
   #waiting: Request[] = []
   readonly #suspended = new Set<number>()
+  /** Closed as the log says, but not as their rows do. */
+  readonly #unrecorded: OpenPartition[] = []
   #isOver = false
 
   constructor(parts: OpenPartitionsParts, settings: StreamsSettings) {
@@ -64,15 +94,44 @@ export class OpenPartitions {
     this.#settings = settings
   }
 
-  get(topic: TopicRef, partition: number): Answer | Promise<Answer> {
+  get(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss> {
     if (this.#isOver) return 'not-owner'
     const streamId = this.#parts.catalog.cached(topic)?.partitions[partition]?.streamId
     const open = streamId === undefined ? undefined : this.#open.get(streamId)
     if (open?.isServing) return open
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ topic, partition, resolve, reject })
-      if (this.#waiting.length === 1) void this.#turns.take(() => this.#round())
+    return this.#ask({ topic, partition }).then((answer) => {
+      assert(answer !== 'missing' && answer !== 'gone', 'these are answers about paths')
+      return answer
     })
+  }
+
+  getPath(name: string): OpenPartition | PathMiss | Promise<OpenPartition | PathMiss> {
+    if (this.#isOver) return 'not-owner'
+    const open = this.#byPath.get(name)
+    if (open?.isServing) return open
+    return this.#ask({ path: name }).then((answer) => {
+      if (typeof answer !== 'string' || answer === 'gone' || answer === 'not-owner') return answer
+      return 'missing'
+    })
+  }
+
+  /** One that is open, without opening it. */
+  opened(streamId: number): OpenPartition | undefined {
+    return this.#open.get(streamId)
+  }
+
+  /** Opens a stream that nobody is to find by its name yet. Null when it is gone. */
+  openUnrevealed(place: Place): Promise<OpenPartition | null> {
+    return this.#turns.take(async () => {
+      const failure = (await this.#openAll([place])).get(place.streamId)
+      if (failure !== undefined) throw failure
+      return this.#open.get(place.streamId) ?? null
+    })
+  }
+
+  /** From now on it is found by its name. */
+  revealed(partition: OpenPartition): void {
+    if (this.#open.get(partition.streamId) === partition) this.#byPath.set(partition.name, partition)
   }
 
   /**
@@ -84,16 +143,14 @@ export class OpenPartitions {
       const [topic] = await this.#parts.catalog.lookUp([ref])
       if (topic === undefined) return null
       const streamIds = topic.partitions.map(({ streamId }) => streamId)
-      this.#parts.catalog.forget(topic.name)
-      try {
-        const deleted = await this.#parts.metadata.streams.delete(streamIds, this.#parts.clock.nowMs())
-        for (const streamId of streamIds) this.#forget(streamId)
-        return deleted.length > 0 ? topic : null
-      } catch (error) {
-        if (error instanceof MetadataUnavailableError) this.#suspend(streamIds)
-        throw error
-      }
+      const deleted = await this.#delete(streamIds, [topic.name])
+      return deleted.length > 0 ? topic : null
     })
+  }
+
+  /** The same for streams, with what they are known as. Returns the ids of those that were there. */
+  deleteStreams(streamIds: readonly number[], topics: readonly string[]): Promise<number[]> {
+    return this.#turns.take(() => this.#delete(streamIds, topics))
   }
 
   /** Takes turns with the rounds: nothing is opened while what it is opened with is being changed. */
@@ -122,6 +179,12 @@ export class OpenPartitions {
   dropIdle(streamId: number): boolean {
     const open = this.#open.get(streamId)
     if (open?.isWatched) return false
+    if (open?.isRecorded === false) {
+      // It goes in a later round: SQL has to know first what is known here alone.
+      open.bringUpToDate().catch(() => undefined) // whoever closed it was told; the next round tries again
+      return false
+    }
+    open?.storeExpiry()
     this.#end(streamId, 'dropped')
     return true
   }
@@ -130,6 +193,25 @@ export class OpenPartitions {
   end(): void {
     this.#isOver = true
     for (const streamId of [...this.#open.keys()]) this.#end(streamId, 'lost')
+  }
+
+  #ask(wanted: Wanted): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ wanted, resolve, reject })
+      if (this.#waiting.length === 1) void this.#turns.take(() => this.#round())
+    })
+  }
+
+  async #delete(streamIds: readonly number[], topics: readonly string[]): Promise<number[]> {
+    for (const topic of topics) this.#parts.catalog.forget(topic)
+    try {
+      const deleted = await this.#parts.metadata.streams.delete(streamIds, this.#parts.clock.nowMs())
+      for (const streamId of streamIds) this.#forget(streamId)
+      return deleted
+    } catch (error) {
+      if (error instanceof MetadataUnavailableError) this.#suspend(streamIds)
+      throw error
+    }
   }
 
   async #round(): Promise<void> {
@@ -151,21 +233,35 @@ export class OpenPartitions {
   }
 
   async #answers(requests: readonly Request[]): Promise<{ request: Request; answer: Answer | Error }[]> {
-    const refs = requests.map(({ topic }) => topic)
-    const topics = await this.#parts.catalog.find(refs, true)
-    const places = requests.map(({ partition }, index): Place | undefined => {
-      const topic = topics[index]
-      const streamId = topic?.partitions[partition]?.streamId
-      return topic === undefined || streamId === undefined ? undefined : { topic, partition, streamId }
-    })
-    const failures = await this.#openAll(places.filter((place) => place !== undefined))
-    return requests.map((request, index) => {
-      const unknown = request.topic.name === undefined ? 'unknown-topic-id' : 'unknown-topic'
-      const place = places[index]
-      if (place === undefined) return { request, answer: topics[index] === undefined ? unknown : 'unknown-partition' }
-      const opened = failures.get(place.streamId) ?? this.#open.get(place.streamId) ?? unknown
+    const places = await this.#places(requests)
+    const failures = await this.#openAll([...places.values()].filter((place) => typeof place !== 'string'))
+    return requests.map((request) => {
+      const place = places.get(request) ?? 'missing'
+      if (typeof place === 'string') return { request, answer: place }
+      const opened = failures.get(place.streamId) ?? this.#open.get(place.streamId) ?? unknown(request.wanted)
+      if (opened instanceof OpenPartition && opened.isExpired) return { request, answer: unknown(request.wanted) }
       return { request, answer: this.#isOver ? 'not-owner' : opened }
     })
+  }
+
+  /** Where each lies, or why it does not lie anywhere. */
+  async #places(requests: readonly Request[]): Promise<Map<Request, Place | Miss>> {
+    const places = new Map<Request, Place | Miss>()
+    const byTopic = requests.flatMap((request) => (request.wanted.topic === undefined ? [] : [request]))
+    const refs = byTopic.flatMap(({ wanted }) => wanted.topic ?? [])
+    const topics = refs.length === 0 ? [] : await this.#parts.catalog.find(refs, true)
+    for (const [index, request] of byTopic.entries()) {
+      const topic = topics[index]
+      const { partition = 0 } = request.wanted
+      const streamId = topic?.partitions[partition]?.streamId
+      if (topic === undefined) places.set(request, unknown(request.wanted))
+      else places.set(request, streamId === undefined ? 'unknown-partition' : { topic, partition, streamId })
+    }
+    const byPath = requests.flatMap((request) => (request.wanted.path === undefined ? [] : [request]))
+    const names = byPath.flatMap(({ wanted }) => wanted.path ?? [])
+    const found = names.length === 0 ? [] : await this.#parts.paths?.findPaths(names)
+    for (const [index, request] of byPath.entries()) places.set(request, found?.[index] ?? 'missing')
+    return places
   }
 
   /** Opens those that are not open. Returns what went wrong with single ones of them. */
@@ -183,6 +279,8 @@ export class OpenPartitions {
         return unobserved
       }
     })
+    // Closed by an append that nobody was told of: a crash came before its row was.
+    for (const opened of this.#unrecorded.splice(0)) await opened.bringUpToDate()
     // One stream that cannot be served must not keep the others from being opened.
     for (const streamId of failures.keys()) this.#parts.log.forget(streamId)
     return failures
@@ -191,12 +289,15 @@ export class OpenPartitions {
   #opened(stream: LogStream, place: Place | undefined): OpenPartition {
     const { streamId } = stream
     assert(place !== undefined, 'the log opens what it was asked to')
-    const { clock, metadata } = this.#parts
+    const { clock, metadata, node, renewals } = this.#parts
     const { producerIdExpirationMs } = this.#settings
     const leaderEpochs = () => metadata.streams.leaderEpochs(streamId)
     const { topic, partition } = place
-    const opened = new OpenPartition(stream, { topic, partition, clock, producerIdExpirationMs, leaderEpochs })
+    const parts = { metadata, node, clock, renewals, producerIdExpirationMs, leaderEpochs }
+    const opened = new OpenPartition(stream, { topic, partition, ...parts })
     this.#open.set(streamId, opened)
+    if (opened.record.life === 'live') this.#byPath.set(opened.name, opened)
+    if (!opened.isRecorded) this.#unrecorded.push(opened)
     return opened
   }
 
@@ -230,6 +331,12 @@ export class OpenPartitions {
   #end(streamId: number, why: PartitionEnd): void {
     const open = this.#open.get(streamId)
     this.#open.delete(streamId)
+    if (open !== undefined && this.#byPath.get(open.name) === open) this.#byPath.delete(open.name)
     open?.end(why)
   }
+}
+
+function unknown({ topic, path }: Wanted): Miss {
+  if (path !== undefined) return 'missing'
+  return topic.name === undefined ? 'unknown-topic-id' : 'unknown-topic'
 }

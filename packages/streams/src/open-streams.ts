@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, Log } from '@pico/log'
 import type { Metadata, NodeIdentity } from '@pico/metadata'
+import { ExpiryRenewals } from './expiry-renewals.ts'
 import { type InternalStreams, NodeInternalStreams } from './internal-streams.ts'
+import { NodePathStreams } from './node-path-streams.ts'
 import { OpenPartitions } from './open-partitions.ts'
 import type { Partition } from './partition.ts'
+import type { PathStreams } from './path-streams.ts'
+import { Presence } from './presence.ts'
 import { ProducerIds } from './producer-ids.ts'
 import { type StreamsSettings, settingsInForce } from './settings.ts'
 import type {
@@ -55,6 +59,8 @@ class NodeStreams implements Streams {
   readonly topicDefaults: Readonly<Record<string, string>>
   readonly #partitions: OpenPartitions
   readonly #internal: NodeInternalStreams
+  readonly #paths: NodePathStreams
+  readonly #renewals: ExpiryRenewals
   readonly #deletionWatchers = new Set<TopicDeletionWatcher>()
   readonly #log: Log
   readonly #catalog: TopicCatalog
@@ -66,9 +72,19 @@ class NodeStreams implements Streams {
     this.nodeId = node.nodeId
     this.topicDefaults = settings.defaultTopicConfig
     this.#log = log
-    this.#catalog = new TopicCatalog({ metadata, node, clock, random }, settings)
-    this.#partitions = new OpenPartitions({ log, metadata, clock, catalog: this.#catalog }, settings)
-    this.#internal = new NodeInternalStreams({ log, metadata, node, clock, random }, settings)
+    const presence = new Presence(clock, (streamId) => this.#partitions.opened(streamId)?.expiresAtMs)
+    this.#renewals = new ExpiryRenewals(metadata, clock)
+    const parts = { log, metadata, node, clock, random, renewals: this.#renewals }
+    this.#catalog = new TopicCatalog(parts, settings, presence)
+    this.#partitions = new OpenPartitions({ ...parts, catalog: this.#catalog, paths: this.#catalog }, settings)
+    this.#internal = new NodeInternalStreams(parts, settings)
+    this.#paths = new NodePathStreams({
+      ...parts,
+      presence,
+      partitions: this.#partitions,
+      operatorDefaults: settings.defaultTopicConfig,
+      onTopicDeleted: (topic) => this.#tellDeleted(topic),
+    })
     this.#producerIds = new ProducerIds(metadata.nodes, settings.producerIdBlock)
   }
 
@@ -96,8 +112,12 @@ class NodeStreams implements Streams {
   async deleteTopic(topic: TopicRef): Promise<boolean> {
     const deleted = await this.#partitions.deleteTopic(topic)
     if (deleted === null) return false
-    for (const watcher of [...this.#deletionWatchers]) watcher(deleted.name)
+    this.#tellDeleted(deleted.name)
     return true
+  }
+
+  #tellDeleted(topic: string): void {
+    for (const watcher of [...this.#deletionWatchers]) watcher(topic)
   }
 
   watchTopicDeletions(watcher: TopicDeletionWatcher): () => void {
@@ -126,6 +146,10 @@ class NodeStreams implements Streams {
     return this.#partitions.get(topic, partition)
   }
 
+  get paths(): PathStreams {
+    return this.#paths
+  }
+
   get internal(): InternalStreams {
     return this.#internal
   }
@@ -145,6 +169,7 @@ class NodeStreams implements Streams {
   async close(): Promise<void> {
     this.end()
     await this.#log.flush()
+    await this.#renewals.close()
   }
 
   /** May the log drop it from memory? */

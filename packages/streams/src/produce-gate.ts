@@ -1,18 +1,13 @@
-import { strict as assert } from 'node:assert'
-import { type Appended, AppendFailedError, type Clock, LogClosedError, type LogStream } from '@pico/log'
-import { FencedError } from '@pico/metadata'
 import { type AcceptedBatch, BatchView, type ProduceRules, validateProduced } from '@pico/record-batch'
 import { gateErrors } from './kafka-errors.ts'
 import type { AppendOutcome } from './partition.ts'
-import { encodeSummary, restoreTable } from './producer-format.ts'
-import { ProducerLedger } from './producer-ledger.ts'
+import { encodeSummary } from './producer-format.ts'
 import type { ProducerBatch, ProducerVerdict, RememberedBatch } from './producer-state.ts'
-import type { ProducerDescription } from './producer-table.ts'
+import type { StreamClosing } from './stream-closing.ts'
+import type { StreamTail } from './stream-tail.ts'
 import type { TopicConfig } from './topic-config.ts'
 
 export interface ProduceGateSettings {
-  /** For messages: `orders-0`. */
-  readonly name: string
   /** To begin with. */
   readonly config: TopicConfig
   readonly producerIdExpirationMs: number
@@ -27,27 +22,21 @@ const maxDecompressedBytes = 128 * 1024 * 1024
  * log before `append` returns, so writes are in the log in the order they came, and a refused one leaves no trace.
  */
 export class ProduceGate {
-  readonly #stream: LogStream
-  readonly #clock: Clock
-  readonly #settings: ProduceGateSettings
-  readonly #ledger: ProducerLedger
+  readonly #tail: StreamTail
+  readonly #closing: StreamClosing
+  readonly #producerIdExpirationMs: number
   #config: TopicConfig
-  #deleted = false
-  /** The log's promise for the last flush appended to, and ours that follows it. */
-  #lastFlush: { readonly committed: Promise<void>; readonly ours: Promise<void> } | null = null
 
-  /** @throws ProducerStateUnreadableError */
-  constructor(stream: LogStream, clock: Clock, settings: ProduceGateSettings) {
-    this.#stream = stream
-    this.#clock = clock
-    this.#settings = settings
-    this.#config = settings.config
-    this.#ledger = new ProducerLedger(restoreTable(stream.recoveredState, []))
+  constructor(tail: StreamTail, closing: StreamClosing, { config, producerIdExpirationMs }: ProduceGateSettings) {
+    this.#tail = tail
+    this.#closing = closing
+    this.#config = config
+    this.#producerIdExpirationMs = producerIdExpirationMs
   }
 
   /** `produceVersion` is that of the request: from 3 on v2 batches only, from 7 on zstd. */
   append(bytes: Uint8Array, produceVersion: number): AppendOutcome {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#tail.clock.nowMs()
     const verdict = validateProduced(bytes, this.#rules(produceVersion, nowMs))
     if (!verdict.accepted) {
       const { accepted: _, errorMessage: message, ...refused } = verdict
@@ -61,78 +50,43 @@ export class ProduceGate {
     this.#config = config
   }
 
-  committed(committedOffset: number): void {
-    this.#ledger.committed(committedOffset, this.#clock.nowMs())
-  }
-
-  rolledBack(nextOffset: number): void {
-    this.#ledger.rolledBack(nextOffset)
-  }
-
-  /** What is still on its way will not be kept: it rejects when its flush is settled. */
-  deleted(): void {
-    this.#deleted = true
-  }
-
-  producers(): ProducerDescription[] {
-    return this.#ledger.describe(this.#clock.nowMs())
-  }
-
   #appendIdempotent(batch: AcceptedBatch, nowMs: number): AppendOutcome {
     const { producerId, producerEpoch, baseSequence: firstSequence, lastSequence } = batch
     const producer: ProducerBatch = { producerId, producerEpoch, firstSequence, lastSequence }
-    const verdict = this.#ledger.judge(producer, nowMs)
+    const verdict = this.#tail.producers.judge(producer, nowMs)
     if (verdict.kind === 'duplicate') return this.#repeat(verdict.of)
     if (verdict.kind !== 'new') return this.#refuseProducer(producer, verdict)
 
-    const baseOffset = this.#stream.nextOffset
+    const baseOffset = this.#tail.nextOffset
     const lastOffset = baseOffset + batch.count - 1
     const remembered = { firstSequence, lastSequence, baseOffset, lastOffset, timestampMs: batch.maxTimestampMs }
-    const expiresAtMs = nowMs + this.#settings.producerIdExpirationMs
+    const expiresAtMs = nowMs + this.#producerIdExpirationMs
     const { startsOver } = verdict
     const summary = encodeSummary({ producerId, producerEpoch, startsOver, expiresAtMs, batch: remembered })
     const outcome = this.#store(batch, summary)
     if (outcome.accepted !== undefined) {
-      this.#ledger.assign(producer, remembered, { nowMs, expiresAtMs }, outcome.accepted.committed)
+      this.#tail.producers.assign(producer, remembered, { nowMs, expiresAtMs }, outcome.accepted.committed)
     }
     return outcome
   }
 
   #store(batch: AcceptedBatch, summary: Uint8Array): AppendOutcome {
+    if (this.#closing.refusesAppends) return refuse(gateErrors.policyViolation, `${this.#tail.name} is closed`)
     const { count, maxTimestampMs, logAppendTimeMs } = batch
-    const announcedOffset = this.#stream.nextOffset
-    let appended: Appended
-    try {
-      appended = this.#stream.append({ bytes: batch.batch.batchBytes(), count, maxTimestampMs, summary })
-    } catch (error) {
-      if (!(error instanceof LogClosedError || error instanceof FencedError)) throw error
-      return refuse(gateErrors.notLeaderOrFollower, error.message)
-    }
-    const { baseOffset } = appended
-    assert(baseOffset === announcedOffset, 'the log gives out the offset it announced')
-    const stored = new BatchView(appended.bytes)
-    stored.patchBaseOffset(baseOffset)
-    stored.patchPartitionLeaderEpoch(this.#stream.leaderEpoch)
-    if (logAppendTimeMs !== -1) stored.stampLogAppendTime(logAppendTimeMs)
-    return { accepted: { baseOffset, logAppendTimeMs, committed: this.#unlessDeleted(appended.committed) } }
+    const stored = this.#tail.store({ bytes: batch.batch.batchBytes(), count, maxTimestampMs, summary })
+    if (stored instanceof Error) return refuse(gateErrors.notLeaderOrFollower, stored.message)
+    const { baseOffset, bytes, committed } = stored
+    const view = new BatchView(bytes)
+    view.patchBaseOffset(baseOffset)
+    view.patchPartitionLeaderEpoch(this.#tail.stream.leaderEpoch)
+    if (logAppendTimeMs !== -1) view.stampLogAppendTime(logAppendTimeMs)
+    return { accepted: { baseOffset, logAppendTimeMs, committed } }
   }
 
   /** Kafka answers a duplicate with the time it remembers of the original, whatever the topic's timestamp type. */
   #repeat(original: RememberedBatch): AppendOutcome {
     const { baseOffset, timestampMs: logAppendTimeMs } = original
-    return { accepted: { baseOffset, logAppendTimeMs, committed: this.#ledger.fateOf(original) } }
-  }
-
-  /** The log settles a flush as a whole, also where one of its streams has been deleted meanwhile. One promise per flush. */
-  #unlessDeleted(committed: Promise<void>): Promise<void> {
-    if (this.#lastFlush?.committed === committed) return this.#lastFlush.ours
-    const ours = committed.then(() => {
-      if (this.#deleted) throw new AppendFailedError(`${this.#settings.name} was deleted`)
-    })
-    // Who wants no acknowledgement (acks=0) does not listen; everybody who does is told through the same promise.
-    ours.catch(() => undefined)
-    this.#lastFlush = { committed, ours }
-    return ours
+    return { accepted: { baseOffset, logAppendTimeMs, committed: this.#tail.producers.fateOf(original) } }
   }
 
   #rules(produceVersion: number, nowMs: number): ProduceRules {
@@ -155,7 +109,7 @@ export class ProduceGate {
     { producerId, producerEpoch, firstSequence }: ProducerBatch,
     verdict: Extract<ProducerVerdict, { kind: 'old-epoch' | 'out-of-order' }>,
   ): AppendOutcome {
-    const producer = `producer ${producerId}, epoch ${producerEpoch}, in ${this.#settings.name}`
+    const producer = `producer ${producerId}, epoch ${producerEpoch}, in ${this.#tail.name}`
     if (verdict.kind === 'old-epoch') {
       return refuse(gateErrors.invalidProducerEpoch, `${producer}: epoch ${verdict.knownEpoch} has been seen`)
     }

@@ -1,3 +1,4 @@
+import { ExpiringTable } from './expiring-table.ts'
 import { lastBatch, type ProducerState } from './producer-state.ts'
 
 /**
@@ -6,42 +7,10 @@ import { lastBatch, type ProducerState } from './producer-state.ts'
  */
 export const producersPerStreamMax = 16_384
 
-/** A producer as of the last durable batch. Least recently appending first, which makes forgetting cheap. */
-export class ProducerTable {
-  readonly #states = new Map<number, ProducerState>()
-
-  get size(): number {
-    return this.#states.size
-  }
-
-  get(producerId: number, nowMs: number): ProducerState | undefined {
-    const state = this.#states.get(producerId)
-    return state !== undefined && nowMs < state.expiresAtMs ? state : undefined
-  }
-
-  set(producerId: number, state: ProducerState): void {
-    this.#states.delete(producerId)
-    this.#states.set(producerId, state)
-    if (this.#states.size > producersPerStreamMax) this.#forgetOldest()
-  }
-
-  /** Drops those that have expired, oldest first, up to the first that has not. */
-  forgetExpired(nowMs: number): void {
-    for (const [producerId, state] of this.#states) {
-      if (nowMs < state.expiresAtMs) return
-      this.#states.delete(producerId)
-    }
-  }
-
-  entries(): IterableIterator<[number, ProducerState]> {
-    return this.#states.entries()
-  }
-
-  #forgetOldest(): void {
-    for (const producerId of this.#states.keys()) {
-      this.#states.delete(producerId)
-      return
-    }
+/** Producers as of the last durable batch. */
+export class ProducerTable extends ExpiringTable<number, ProducerState> {
+  constructor() {
+    super(producersPerStreamMax)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { InternalStreams } from './internal-streams.ts'
 import type { Partition } from './partition.ts'
+import type { PathStreams } from './path-streams.ts'
 import type { TopicConfig } from './topic-config.ts'
 
 /** A topic as Kafka clients see it. */
@@ -102,6 +103,9 @@ export interface Streams {
    * without a queue; otherwise whoever asks first opens it and the others wait for the same opening.
    */
   partition(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss>
+
+  /** Streams by their paths, as HTTP names them: topics among them. */
+  readonly paths: PathStreams
 
   /** Our own streams, which are no topics. */
   readonly internal: InternalStreams

@@ -10,10 +10,11 @@ import {
   TopicCollisionError,
 } from '@pico/metadata'
 import { collisionName, streamNameOf, topicNameProblem } from './names.ts'
-import type { PartitionDirectory } from './open-partitions.ts'
+import type { PartitionDirectory, PathDirectory, PathPlace } from './open-partitions.ts'
+import type { Presence } from './presence.ts'
 import type { StreamsSettings } from './settings.ts'
 import type { CreateTopicOutcome, CreateTopicRefusal, NewTopic, TopicConfigChange, TopicRef } from './streams.ts'
-import { describeTopic, type Topic, topicsOf } from './topic.ts'
+import { describeTopic, type Topic, type TopicRow, topicOfPath, topicsOf } from './topic.ts'
 import { type AlterationParts, alterConfig, createPartitions, type TopicAlteration } from './topic-alteration.ts'
 import { TopicCache } from './topic-cache.ts'
 import { parseTopicConfig } from './topic-config.ts'
@@ -31,25 +32,30 @@ const pageStreams = 1000
 const contentType = 'application/octet-stream'
 
 /** Topics in SQL, and those of them that are kept at hand. */
-export class TopicCatalog implements PartitionDirectory {
+export class TopicCatalog implements PartitionDirectory, PathDirectory {
   readonly #parts: TopicCatalogParts
   readonly #settings: StreamsSettings
   readonly #cache: TopicCache
+  readonly #presence: Presence
 
-  constructor(parts: TopicCatalogParts, settings: StreamsSettings) {
+  constructor(parts: TopicCatalogParts, settings: StreamsSettings, presence: Presence) {
     this.#parts = parts
+    this.#presence = presence
     this.#settings = settings
     this.#cache = new TopicCache(settings.cachedTopicsMax)
   }
 
   /** At hand, without asking SQL. */
   cached(ref: TopicRef): Topic | undefined {
-    return this.#cache.get(ref)
+    const topic = this.#cache.get(ref)
+    if (topic === undefined || !topic.partitions.some((partition) => this.#presence.isOver(partition))) return topic
+    this.#cache.forget(topic.name)
+    return undefined
   }
 
   /** In the order asked for. Those found are at hand from then on if `remember` says so. */
   async find(refs: readonly TopicRef[], remember: boolean): Promise<(Topic | undefined)[]> {
-    const missing = refs.filter((ref) => this.#cache.get(ref) === undefined)
+    const missing = refs.filter((ref) => this.cached(ref) === undefined)
     const found = missing.length === 0 ? [] : await this.lookUp(missing)
     if (remember) for (const topic of found) this.#cache.put(topic)
     const byName = new Map(found.map((topic) => [topic.name, topic]))
@@ -68,7 +74,27 @@ export class TopicCatalog implements PartitionDirectory {
     const byId = topicIds.size === 0 ? [] : await streams.byTopicId([...topicIds])
     const rows = new Map([...byName, ...byId].map((row) => [row.streamId, row]))
     // A stream that only HTTP knows has an id too, but is no topic.
-    return this.#topicsOf([...rows.values()].filter((row) => row.topic !== null))
+    return this.#topicsOf([...rows.values()].filter((row) => row.topic !== null && this.#presence.isThere(row)))
+  }
+
+  async findPaths(names: readonly string[]): Promise<(PathPlace | 'missing' | 'gone')[]> {
+    const rows = await this.#parts.metadata.streams.byName(names)
+    const topics = rows.flatMap(({ topic }) => (topic === null ? [] : [{ name: topic }]))
+    const byId = new Map((await this.find(topics, true)).flatMap((topic) => (topic ? [[topic.topicId, topic]] : [])))
+    const found = new Map(rows.map((record) => [record.name, record]))
+    return names.map((name) => {
+      const record = found.get(name)
+      if (record?.life === 'gone') return 'gone'
+      if (record === undefined || !this.#presence.isThere(record)) return 'missing'
+      const { streamId, partition, topic: topicName } = record
+      const topic = topicName === null ? this.pathTopic(record) : byId.get(record.topicId)
+      return topic === undefined ? 'missing' : { topic, partition, streamId, record }
+    })
+  }
+
+  /** A stream that only HTTP knows, as a topic of one partition. */
+  pathTopic(record: StreamRecord): Topic {
+    return topicOfPath(record, this.#parts.node, this.#settings.defaultTopicConfig)
   }
 
   /** Whatever was known of it may be wrong: another node's news arrive here too. */
@@ -81,11 +107,10 @@ export class TopicCatalog implements PartitionDirectory {
     let after = first
     for (;;) {
       const rows: StreamRecord[] = await this.#parts.metadata.streams.listTopics({ after, limit: pageStreams })
-      const topics = this.#topicsOf(rows)
-      yield* topics
-      const last = topics.at(-1)
+      yield* this.#topicsOf(rows.filter((row) => this.#presence.isThere(row)))
+      const last = rows.at(-1)
       if (last === undefined) return
-      after = last.name
+      after = last.topic
     }
   }
 
@@ -162,17 +187,17 @@ export class TopicCatalog implements PartitionDirectory {
         if (collisionName(other.name) === collisionOfName) return collision(name, other.name)
       }
     }
-    const unsaved = { streamId: -1, createdAtMs: 0, owner: null, leaderEpoch: 0, startOffset: 0, packedOffset: 0 }
+    const unsaved = { streamId: -1, owner: null, leaderEpoch: 0, expiresAtMs: null }
     return this.#created(streams.map((stream) => ({ ...stream, ...unsaved })))
   }
 
-  #created(rows: readonly StreamRecord[]): CreateTopicOutcome {
+  #created(rows: readonly TopicRow[]): CreateTopicOutcome {
     const [topic] = this.#topicsOf(rows)
     if (topic === undefined) throw new RangeError('a topic was created without a partition')
     return { created: describeTopic(topic, this.#parts.node.nodeId) }
   }
 
-  #topicsOf(rows: readonly StreamRecord[]): Topic[] {
+  #topicsOf(rows: readonly TopicRow[]): Topic[] {
     return topicsOf(rows, this.#parts.node, this.#settings.defaultTopicConfig)
   }
 
@@ -202,7 +227,7 @@ function collision(topic: string, existingTopic: string): CreateTopicOutcome {
 }
 
 /** A version 4 UUID (RFC 9562) of 16 random bytes. */
-function randomUuid(random: Uint8Array): string {
+export function randomUuid(random: Uint8Array): string {
   const bytes = Buffer.from(random)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)

@@ -17,11 +17,19 @@ export interface TopicPartition {
   readonly streamId: number
   /** The leader epoch in force once this node has opened it. */
   readonly leaderEpoch: number
+  /** As its row said; null = never. */
+  readonly expiresAtMs: number | null
 }
+
+/** What a topic is made of. */
+export type TopicRow = Pick<
+  StreamRecord,
+  'streamId' | 'topic' | 'topicId' | 'partition' | 'config' | 'owner' | 'leaderEpoch' | 'expiresAtMs'
+>
 
 /** The topics that these rows of partitions belong to, in the order of their first rows. Rows of one topic are complete. */
 export function topicsOf(
-  records: readonly StreamRecord[],
+  records: readonly TopicRow[],
   node: NodeIdentity,
   operatorDefaults: Readonly<Record<string, string>>,
 ): Topic[] {
@@ -43,14 +51,28 @@ export function topicsOf(
  * Opening raises the leader epoch by one unless this node epoch had the stream already (StreamCatalog.open), so what it will be is
  * known without opening, and a description of ten thousand topics opens none.
  */
-export function leaderEpochHere({ owner, leaderEpoch }: StreamRecord, node: NodeIdentity): number {
+export function leaderEpochHere(
+  { owner, leaderEpoch }: Pick<StreamRecord, 'owner' | 'leaderEpoch'>,
+  node: NodeIdentity,
+): number {
   const isOurs = owner !== null && owner.nodeId === node.nodeId && owner.nodeEpoch === node.nodeEpoch
   return isOurs ? leaderEpoch : leaderEpoch + 1
 }
 
-function partitionOf(row: StreamRecord, node: NodeIdentity): TopicPartition {
-  const { streamId, partition } = row
-  return { partition, streamId, leaderEpoch: leaderEpochHere(row, node) }
+function partitionOf(row: TopicRow, node: NodeIdentity): TopicPartition {
+  const { streamId, partition, expiresAtMs } = row
+  return { partition, streamId, leaderEpoch: leaderEpochHere(row, node), expiresAtMs }
+}
+
+/** A stream that only HTTP knows, as a topic of one partition: which is all that opening it needs. */
+export function topicOfPath(
+  row: StreamRecord,
+  node: NodeIdentity,
+  operatorDefaults: Readonly<Record<string, string>>,
+): Topic {
+  const { name, topicId } = row
+  const config = topicConfigInForce(row.config, operatorDefaults)
+  return { name, topicId, config, partitions: [partitionOf(row, node)] }
 }
 
 export function describeTopic(topic: Topic, leaderNodeId: number): TopicDescription {

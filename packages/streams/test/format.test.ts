@@ -3,7 +3,8 @@ import { BatchBuilder } from '@pico/record-batch'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProducerStateUnreadableError, recordBatchEntries } from '../src/index.ts'
-import { encodeSummary, encodeTable, type ProducerSummary, restoreTable, summaryBytes } from '../src/producer-format.ts'
+import { encodeSummary, type ProducerSummary, summaryBytes } from '../src/producer-format.ts'
+import { encodeFacts, restoreFacts } from '../src/stream-facts-format.ts'
 
 /** The examples of FORMAT.md, which a stranger would write a reader by. */
 const [goldenSummary = Buffer.of(), goldenTable = Buffer.of()] = [
@@ -58,34 +59,34 @@ describe('the formats of FORMAT.md', () => {
   it('are what is read', () => {
     const { producerEpoch, expiresAtMs, batch } = example
     const expected = [[4711, { producerEpoch, expiresAtMs, batches: [batch] }]]
-    expect([...restoreTable(null, [goldenSummary]).entries()]).toEqual(expected)
-    expect([...restoreTable(goldenTable, []).entries()]).toEqual(expected)
+    expect([...restoreFacts(null, [goldenSummary]).producers.entries()]).toEqual(expected)
+    expect([...restoreFacts(goldenTable, []).producers.entries()]).toEqual(expected)
   })
 
   it('cut short anywhere are refused, and so is what goes on too long or is of another version', () => {
     for (let length = 1; length < goldenSummary.length; length++) {
-      expect(() => restoreTable(null, [goldenSummary.subarray(0, length)])).toThrow(ProducerStateUnreadableError)
+      expect(() => restoreFacts(null, [goldenSummary.subarray(0, length)])).toThrow(ProducerStateUnreadableError)
     }
     for (let length = 0; length < goldenTable.length; length++) {
-      expect(() => restoreTable(goldenTable.subarray(0, length), [])).toThrow(ProducerStateUnreadableError)
+      expect(() => restoreFacts(goldenTable.subarray(0, length), [])).toThrow(ProducerStateUnreadableError)
     }
-    expect(() => restoreTable(Buffer.concat([goldenTable, Buffer.of(0)]), [])).toThrow('1 bytes after the table')
+    expect(() => restoreFacts(Buffer.concat([goldenTable, Buffer.of(0)]), [])).toThrow('1 bytes after the table')
     for (const bytes of [goldenSummary, goldenTable]) {
       const later = Buffer.from(bytes)
-      later.writeUInt8(2, 0)
-      const read = () => (bytes === goldenTable ? restoreTable(later, []) : restoreTable(null, [later]))
-      expect(read).toThrow('version 2')
+      later.writeUInt8(3, 0)
+      const read = () => (bytes === goldenTable ? restoreFacts(later, []) : restoreFacts(null, [later]))
+      expect(read).toThrow('version 3')
     }
   })
 
   it('that claim more than is there are refused without allocating it', () => {
     const claims = Buffer.from(goldenTable)
     claims.writeInt32BE(2 ** 31 - 1, 1)
-    expect(() => restoreTable(claims, [])).toThrow(ProducerStateUnreadableError)
+    expect(() => restoreFacts(claims, [])).toThrow(ProducerStateUnreadableError)
     const batches = Buffer.from(goldenTable)
     for (const count of [0, 6, 255]) {
       batches.writeUInt8(count, 5 + 18)
-      expect(() => restoreTable(batches, [])).toThrow(ProducerStateUnreadableError)
+      expect(() => restoreFacts(batches, [])).toThrow(ProducerStateUnreadableError)
     }
   })
 
@@ -93,7 +94,7 @@ describe('the formats of FORMAT.md', () => {
     fc.assert(
       fc.property(summaries, fc.nat({ max: 20 }), fc.integer({ min: 0, max: 100 }), (all, packAfter, nowMs) => {
         const runs = all.map(encodeSummary)
-        const atOnce = encodeTable(restoreTable(null, runs), nowMs)
+        const atOnce = encodeFacts(restoreFacts(null, runs), nowMs)
         const packed = recordBatchEntries.fold(null, runs.slice(0, packAfter), 0)
         const later = recordBatchEntries.fold(packed, [Buffer.concat(runs.slice(packAfter))], nowMs)
         expect(later).toEqual(atOnce)

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { incrementSequence } from '@pico/record-batch'
 import { describe, expect, it } from 'vitest'
-import { encodeTable, restoreTable } from '../src/producer-format.ts'
 import { ProducerLedger } from '../src/producer-ledger.ts'
 import { afterBatch, judgeBatch, type ProducerState } from '../src/producer-state.ts'
 import { ProducerTable, producersPerStreamMax } from '../src/producer-table.ts'
+import { StreamFacts } from '../src/stream-facts.ts'
+import { encodeFacts, restoreFacts } from '../src/stream-facts-format.ts'
 
 type Step = [nowMs: number, producerId: number, epoch: number, firstSequence: number, count: number, verdict: string]
 
@@ -135,9 +136,9 @@ describe('the table of producers', () => {
   })
 
   it('leaves nothing behind when all have expired', () => {
-    const table = new ProducerTable()
-    table.set(1, state(100))
-    expect(encodeTable(table, 100)).toBeNull()
-    expect(restoreTable(encodeTable(table, 99), []).get(1, 99)).toEqual(state(100))
+    const facts = new StreamFacts()
+    facts.producers.set(1, state(100))
+    expect(encodeFacts(facts, 100)).toBeNull()
+    expect(restoreFacts(encodeFacts(facts, 99), []).producers.get(1, 99)).toEqual(state(100))
   })
 })

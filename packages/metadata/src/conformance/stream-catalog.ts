@@ -13,10 +13,17 @@ export function streamCatalogConformance(open: OpenMetadata): void {
         config,
         streamId: expect.any(Number),
         createdAtMs: 1234,
+        life: 'live',
+        isClosed: false,
+        closedBy: null,
+        expiresAtMs: null,
+        idleTtlMs: null,
+        fork: null,
         owner: null,
         leaderEpoch: 0,
         startOffset: 0,
         packedOffset: 0,
+        packedBytes: 0,
       })
       expect(await metadata.streams.byName(['/orders.eu'])).toEqual([created])
     })

@@ -4,7 +4,7 @@ import type { Extent, NewExtent } from '../log-index.ts'
 import { idChunks, rowChunks } from './chunks.ts'
 import type { DataObjectsTable, ExtentsTable, Schema } from './schema.ts'
 
-type ExtentRow = Omit<Selectable<ExtentsTable>, 'aged_from_ms'> &
+type ExtentRow = Omit<Selectable<ExtentsTable>, 'aged_from_ms' | 'object_stream_id'> &
   Pick<Selectable<DataObjectsTable>, 'object_key'> & { object_bytes: number }
 
 /** Extents of each stream that has any, ascending. */
@@ -90,6 +90,7 @@ export async function insertExtents(
           max_timestamp_ms: extent.maxTimestampMs,
           aged_from_ms: extent.agedFromMs,
           crc32c: extent.crc32c,
+          object_stream_id: null,
         })),
       )
       .execute()

@@ -18,7 +18,9 @@ export interface SchemaDialect {
  * @returns Names of the migrations that ran.
  */
 export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promise<string[]> {
-  const provider: MigrationProvider = { getMigrations: async () => ({ '0001_initial': initial(dialect) }) }
+  const provider: MigrationProvider = {
+    getMigrations: async () => ({ '0001_initial': initial(dialect), '0002_path_streams': pathStreams(dialect) }),
+  }
   const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
   if (error !== undefined) throw error
   return (results ?? []).map((result) => result.migrationName)
@@ -156,6 +158,58 @@ function initial(dialect: SchemaDialect): Migration {
         .createTable('facts')
         .addColumn('name', text, (c) => c.primaryKey())
         .addColumn('value', text, (c) => c.notNull())
+        .execute()
+    },
+  }
+}
+
+/** Streams made by their paths: lives, closing, expiry, forks; and extents of forks, whose bytes carry another stream's id. */
+function pathStreams({ text }: SchemaDialect): Migration {
+  return {
+    async up(db) {
+      const columns: readonly [name: string, type: ColumnDataType | RawBuilder<unknown>][] = [
+        ['closed_by', text],
+        ['expires_at_ms', 'bigint'],
+        ['idle_ttl_ms', 'bigint'],
+        ['fork_source_id', 'bigint'],
+        ['fork_source_name', text],
+        ['fork_offset', 'bigint'],
+        ['fork_sub_offset', 'bigint'],
+      ]
+      for (const [name, type] of columns) {
+        await db.schema
+          .alterTable('streams')
+          .addColumn(name, type as ColumnDataType)
+          .execute()
+      }
+      for (const [name, initially] of [
+        ['life', 1],
+        ['closed', 0],
+      ] as const) {
+        await db.schema
+          .alterTable('streams')
+          .addColumn(name, 'integer', (c) => c.notNull().defaultTo(initially))
+          .execute()
+      }
+      await db.schema.alterTable('extents').addColumn('object_stream_id', 'bigint').execute()
+      // Partial indexes: streams that never expire, are there, and are no forks, cost nothing.
+      await db.schema
+        .createIndex('streams_expires_at')
+        .on('streams')
+        .columns(['expires_at_ms', 'stream_id'])
+        .where(sql.ref('expires_at_ms'), 'is not', null)
+        .execute()
+      await db.schema
+        .createIndex('streams_creating')
+        .on('streams')
+        .column('stream_id')
+        .where(sql.ref('life'), '=', sql.lit(0))
+        .execute()
+      await db.schema
+        .createIndex('streams_fork_source')
+        .on('streams')
+        .column('fork_source_id')
+        .where(sql.ref('fork_source_id'), 'is not', null)
         .execute()
     },
   }

@@ -47,6 +47,16 @@ export interface StreamsTable {
   packed_offset: number
   /** Sum of the lengths of the stream's extents. */
   packed_bytes: number
+  /** 0 creating, 1 live, 2 gone. */
+  life: number
+  closed: number
+  closed_by: string | null
+  expires_at_ms: number | null
+  idle_ttl_ms: number | null
+  fork_source_id: number | null
+  fork_source_name: string | null
+  fork_offset: number | null
+  fork_sub_offset: number | null
   /** Parsed from `config`; null where retention does not apply. */
   retention_ms: number | null
   retention_bytes: number | null
@@ -101,6 +111,8 @@ export interface ExtentsTable {
   /** What `retention.ms` counts from: the largest record timestamp, or the commit's time where no record has one. */
   aged_from_ms: number
   crc32c: number | null
+  /** Under whose id the bytes lie in a data object, where that is not the stream's own: of a fork's extents. */
+  object_stream_id: number | null
 }
 
 /** Objects to delete once their time has come; for an announced upload that time lies ahead. */

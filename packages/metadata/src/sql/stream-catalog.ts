@@ -3,6 +3,7 @@ import type { SqlDatabase } from './database.ts'
 import { retentionDue } from './retention.ts'
 import { setStreamConfig, setTopicConfig } from './stream-config.ts'
 import { createStreams } from './stream-creation.ts'
+import { closeStream, expiredStreams, renewStreams, revealStream, streamsBeingCreated } from './stream-life.ts'
 import {
   listStreams,
   listTopics,
@@ -35,6 +36,13 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     leaderEpochs: (streamId) => database.read('reading leader epochs', (db) => leaderEpochs(db, streamId)),
     setTopicConfig: (topicId, change) =>
       database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
+    reveal: (streamId, isClosed) =>
+      database.write(`revealing stream ${streamId}`, (tx) => revealStream(tx, streamId, isClosed)),
+    creating: (page) => database.read('listing streams being created', (db) => streamsBeingCreated(db, page)),
+    close: (node, streamId, closedBy) =>
+      database.write(`closing stream ${streamId}`, (tx) => closeStream(tx, node, streamId, closedBy)),
+    renew: (ends) => database.write('renewing streams', (tx) => renewStreams(tx, ends)),
+    expired: (nowMs, limit) => database.read('finding expired streams', (db) => expiredStreams(db, nowMs, limit)),
     setConfig: (streamId, config) =>
       database.write(`configuring stream ${streamId}`, (tx) => setStreamConfig(tx, streamId, config)),
     trim: (node, streamId, startOffset, nowMs) =>

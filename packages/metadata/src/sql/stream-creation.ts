@@ -6,6 +6,7 @@ import { idChunks, rowChunks } from './chunks.ts'
 import { reserveNumbers } from './counters.ts'
 import { retentionLimits } from './retention-config.ts'
 import type { Schema } from './schema.ts'
+import { lifeNumbers } from './stream-rows.ts'
 
 export async function createStreams(
   tx: Transaction<Schema>,
@@ -66,10 +67,14 @@ async function refuseTaken(tx: Transaction<Schema>, streams: readonly NewStream[
 }
 
 function newRecord(stream: NewStream, streamId: number, nowMs: number): StreamRecord {
-  return { ...stream, streamId, createdAtMs: nowMs, owner: null, leaderEpoch: 0, startOffset: 0, packedOffset: 0 }
+  const { name, topic, partition, topicId, contentType, config } = stream
+  const { life = 'live', isClosed = false, expiresAtMs = null, idleTtlMs = null } = stream
+  const lifecycle = { life, isClosed, closedBy: null, expiresAtMs, idleTtlMs, fork: null }
+  const log = { owner: null, leaderEpoch: 0, startOffset: 0, packedOffset: 0, packedBytes: 0 }
+  return { streamId, name, topic, partition, topicId, contentType, config, createdAtMs: nowMs, ...lifecycle, ...log }
 }
 
-function newRow(record: StreamRecord) {
+export function newRow(record: StreamRecord) {
   const limits = retentionLimits(record.config)
   return {
     stream_id: record.streamId,
@@ -81,12 +86,21 @@ function newRow(record: StreamRecord) {
     content_type: record.contentType,
     config: JSON.stringify(record.config),
     created_at_ms: record.createdAtMs,
-    owner_node_id: null,
-    owner_node_epoch: null,
-    leader_epoch: 0,
-    start_offset: 0,
-    packed_offset: 0,
-    packed_bytes: 0,
+    owner_node_id: record.owner?.nodeId ?? null,
+    owner_node_epoch: record.owner?.nodeEpoch ?? null,
+    leader_epoch: record.leaderEpoch,
+    start_offset: record.startOffset,
+    packed_offset: record.packedOffset,
+    packed_bytes: record.packedBytes,
+    life: lifeNumbers[record.life],
+    closed: record.isClosed ? 1 : 0,
+    closed_by: record.closedBy,
+    expires_at_ms: record.expiresAtMs,
+    idle_ttl_ms: record.idleTtlMs,
+    fork_source_id: record.fork?.sourceStreamId ?? null,
+    fork_source_name: record.fork?.sourceName ?? null,
+    fork_offset: record.fork?.offset ?? null,
+    fork_sub_offset: record.fork?.subOffset ?? null,
     retention_ms: limits.retentionMs,
     retention_bytes: limits.retentionBytes,
   }

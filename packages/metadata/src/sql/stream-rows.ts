@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { StreamRecord } from '../stream-catalog.ts'
+import type { StreamFork, StreamLife, StreamRecord } from '../stream-catalog.ts'
 import { idChunks } from './chunks.ts'
 import type { Schema, StreamsTable } from './schema.ts'
 
@@ -17,9 +17,23 @@ export const streamColumns = [
   'leader_epoch',
   'start_offset',
   'packed_offset',
+  'packed_bytes',
+  'life',
+  'closed',
+  'closed_by',
+  'expires_at_ms',
+  'idle_ttl_ms',
+  'fork_source_id',
+  'fork_source_name',
+  'fork_offset',
+  'fork_sub_offset',
 ] as const
 
 export type StreamRow = Pick<Selectable<StreamsTable>, (typeof streamColumns)[number]>
+
+/** By the number that stands for each in the table. */
+const lives: readonly StreamLife[] = ['creating', 'live', 'gone']
+export const lifeNumbers = { creating: 0, live: 1, gone: 2 } as const satisfies Record<StreamLife, number>
 
 const noConfig: Readonly<Record<string, string>> = Object.freeze({})
 
@@ -33,6 +47,12 @@ export function streamRecord(row: StreamRow): StreamRecord {
     contentType: row.content_type,
     config: row.config === '{}' ? noConfig : (JSON.parse(row.config) as Record<string, string>),
     createdAtMs: row.created_at_ms,
+    life: lives[row.life] ?? 'gone',
+    isClosed: row.closed === 1,
+    closedBy: row.closed_by,
+    expiresAtMs: row.expires_at_ms,
+    idleTtlMs: row.idle_ttl_ms,
+    fork: streamFork(row),
     owner:
       row.owner_node_id === null || row.owner_node_epoch === null
         ? null
@@ -40,6 +60,17 @@ export function streamRecord(row: StreamRow): StreamRecord {
     leaderEpoch: row.leader_epoch,
     startOffset: row.start_offset,
     packedOffset: row.packed_offset,
+    packedBytes: row.packed_bytes,
+  }
+}
+
+function streamFork(row: StreamRow): StreamFork | null {
+  if (row.fork_source_id === null || row.fork_source_name === null) return null
+  return {
+    sourceStreamId: row.fork_source_id,
+    sourceName: row.fork_source_name,
+    offset: row.fork_offset ?? 0,
+    subOffset: row.fork_sub_offset ?? 0,
   }
 }
 

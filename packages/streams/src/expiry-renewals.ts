@@ -1,0 +1,64 @@
+import type { Clock } from '@pico/log'
+import { type Metadata, MetadataUnavailableError } from '@pico/metadata'
+
+/** At most so many transactions a second, however many streams are used. */
+const pauseMs = 50
+
+/** Ends of streams that have been put off, on their way to SQL: together, and the latest of each stream alone. */
+export class ExpiryRenewals {
+  readonly #metadata: Metadata
+  readonly #clock: Clock
+  #ends = new Map<number, number>()
+  #writing: Promise<void> | null = null
+  #cancelTimer: (() => void) | null = null
+  #isOver = false
+
+  constructor(metadata: Metadata, clock: Clock) {
+    this.#metadata = metadata
+    this.#clock = clock
+  }
+
+  put(streamId: number, expiresAtMs: number): void {
+    this.#ends.set(streamId, expiresAtMs)
+    this.#schedule()
+  }
+
+  /** Resolves when SQL knows all that was put. */
+  async flush(): Promise<void> {
+    await this.#writing
+    await this.#write()
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true
+    this.#cancelTimer?.()
+    await this.#writing
+    await this.#write()
+  }
+
+  #schedule(): void {
+    if (this.#isOver || this.#writing !== null || this.#cancelTimer !== null) return
+    this.#cancelTimer = this.#clock.after(pauseMs, () => {
+      this.#cancelTimer = null
+      this.#writing = this.#write().finally(() => {
+        this.#writing = null
+        if (this.#ends.size > 0) this.#schedule()
+      })
+    })
+  }
+
+  async #write(): Promise<void> {
+    if (this.#ends.size === 0) return
+    const ends = [...this.#ends].map(([streamId, expiresAtMs]) => ({ streamId, expiresAtMs }))
+    this.#ends = new Map()
+    try {
+      await this.#metadata.streams.renew(ends)
+    } catch (error) {
+      if (!(error instanceof MetadataUnavailableError)) throw error
+      // What is known here holds here; SQL hears of it as soon as it can be told.
+      for (const { streamId, expiresAtMs } of ends) {
+        if (!this.#ends.has(streamId)) this.#ends.set(streamId, expiresAtMs)
+      }
+    }
+  }
+}
