@@ -41,9 +41,10 @@ export function waitForChange(
   })
 }
 
-/** Four times within the idle time, so that one late timer does not end the stream. */
+/** At once, and four times within the idle time, so that one late timer does not end the stream. */
 function keepTouching(stream: PathStream, clock: Clock): () => void {
   if (stream.expiry.kind !== 'idle') return () => {}
+  stream.touch()
   const everyMs = Math.min(Math.max(stream.expiry.ttlSeconds * 250, 50), 60_000)
   let cancel = clock.after(everyMs, touch)
   function touch() {

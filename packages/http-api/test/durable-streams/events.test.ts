@@ -72,7 +72,7 @@ describe('events', () => {
     const events = await reading
     expect(dataOf(events).join('')).toBe(whole)
     expect(controlsOf(events).at(-1)).toEqual({
-      streamNextOffset: '0000000000000014_0000000000000000',
+      streamNextOffset: '0000000000000013_0000000000000000',
       streamClosed: true,
       upToDate: true,
     })

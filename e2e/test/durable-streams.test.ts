@@ -1,0 +1,23 @@
+import { runConformanceTests } from '@durable-streams/server-conformance-tests'
+import { afterAll, beforeAll, vi } from 'vitest'
+import { type DurableStreamsServer, serveDurableStreams } from '../src/durable-streams/serve-durable-streams.ts'
+
+/*
+ * The official suite, all of it. It gives a test 5 s where it says nothing else, and so do we: a slow answer is a failure. Subscriptions are an extension that a
+ * server has to ask for; those six tests it skips by itself.
+ */
+vi.setConfig({ testTimeout: 5_000 })
+
+let server: DurableStreamsServer | undefined
+const target = { baseUrl: '' }
+
+beforeAll(async () => {
+  server = await serveDurableStreams()
+  target.baseUrl = server.baseUrl
+})
+
+afterAll(async () => {
+  await server?.pico.close()
+})
+
+runConformanceTests(target)
