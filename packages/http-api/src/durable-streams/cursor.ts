@@ -10,9 +10,18 @@ const jitterSecondsMax = 3600
  * @param random at least 0, below 1
  */
 export function nextCursor(clientCursor: string | null, nowMs: number, random: () => number): string {
-  const current = Math.floor((nowMs - cursorEpochMs) / intervalMs)
+  const current = intervalAt(nowMs)
   const given = clientCursor !== null && /^\d{1,15}$/.test(clientCursor) ? Number(clientCursor) : -1
   if (given < current) return String(current)
   const jitterSeconds = 1 + Math.floor(random() * jitterSecondsMax)
   return String(given + Math.ceil(jitterSeconds / (intervalMs / 1000)))
+}
+
+/** For the next event of a reader whose last one had `cursor`. */
+export function laterCursor(cursor: string, nowMs: number): string {
+  return String(Math.max(Number(cursor), intervalAt(nowMs)))
+}
+
+function intervalAt(nowMs: number): number {
+  return Math.floor((nowMs - cursorEpochMs) / intervalMs)
 }

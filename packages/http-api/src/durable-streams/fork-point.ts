@@ -57,7 +57,7 @@ async function bytesOf(
   if (typeof stream === 'string' || 'kind' in stream) return { answer: missed(stream) }
   const chunk = await readChunk({ stream, knownJson, maxBytes: 1, signal }, recordStart(offset))
   if (chunk === 'trimmed') return { answer: refused('out_of_range', 'the source has that no more') }
-  if (chunk === 'no-position') return null
+  if (typeof chunk === 'string') return null
   const value = chunk.pieces[0]?.bytes
   return value !== undefined && value.length >= subOffset ? value.subarray(0, subOffset) : null
 }

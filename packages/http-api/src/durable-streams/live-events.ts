@@ -1,13 +1,15 @@
 import type { Clock } from '../server/surroundings.ts'
-import { nextCursor } from './cursor.ts'
+import { laterCursor, nextCursor } from './cursor.ts'
 import { modeOf } from './media-type.ts'
-import { recordStart, type StreamPosition } from './offset-token.ts'
+import { recordStart } from './offset-token.ts'
 import { type Chunk, type ChunkReader, readChunk } from './read-chunk.ts'
 import { controlFrame, dataFrame, keepAliveFrame } from './sse-frames.ts'
 import { ssePayload } from './sse-payload.ts'
 import { type WaitOutcome, waitForChange } from './wait-for-change.ts'
 
 export interface LiveReader extends ChunkReader {
+  /** See DurableRequest. */
+  readonly waitOver: AbortSignal
   readonly clock: Clock
   readonly random: () => number
   readonly cursor: string | null
@@ -22,18 +24,20 @@ export interface LiveReader extends ChunkReader {
  * with its last offset. Nothing is read before what was read is asked for, so a slow reader has one chunk in memory.
  */
 export async function* liveEvents(reader: LiveReader, first: Chunk): AsyncGenerator<Buffer, void, undefined> {
-  const { stream, clock, random } = reader
+  const { stream, clock, random, waitOver } = reader
   const endMs = clock.nowMs() + reader.maxDurationMs
   const mode = modeOf(stream.contentType)
-  let told: { next: StreamPosition; isUpToDate: boolean; isEnd: boolean } | null = null
+  let cursor = nextCursor(reader.cursor, clock.nowMs(), random)
+  /** Null before the first control event. */
+  let wasUpToDate: boolean | null = null
   for (let chunk = first; ; ) {
     const { payload, next } = ssePayload(chunk, mode)
     const { isUpToDate, isEnd } = chunk
-    if (payload !== null || told === null || isEnd || (isUpToDate && !told.isUpToDate)) {
-      const cursor = nextCursor(reader.cursor, clock.nowMs(), random)
+    if (payload !== null || wasUpToDate === null || isEnd || (isUpToDate && !wasUpToDate)) {
+      cursor = laterCursor(cursor, clock.nowMs())
       const control = controlFrame({ next, isUpToDate, isEnd, cursor })
       yield payload === null ? control : Buffer.concat([dataFrame(payload), control])
-      told = { next, isUpToDate, isEnd }
+      wasUpToDate = isUpToDate
     }
     if (isEnd) return
     if (isUpToDate) {
@@ -41,14 +45,18 @@ export async function* liveEvents(reader: LiveReader, first: Chunk): AsyncGenera
       for (;;) {
         const leftMs = endMs - clock.nowMs()
         if (leftMs <= 0) return
-        const outcome: WaitOutcome = await waitForChange(stream, seen, Math.min(leftMs, reader.keepAliveMs), reader)
+        const outcome: WaitOutcome = await waitForChange(stream, seen, Math.min(leftMs, reader.keepAliveMs), {
+          clock,
+          signal: waitOver,
+        })
         if (outcome === 'changed') break
         if (outcome !== 'timeout') return
         if (endMs > clock.nowMs()) yield keepAliveFrame
       }
-    } else if (clock.nowMs() >= endMs) {
+    } else if (clock.nowMs() >= endMs || waitOver.aborted) {
       return
     }
+    stream.touch()
     const read = await readChunk(reader, next)
     if (typeof read === 'string') return
     chunk = read

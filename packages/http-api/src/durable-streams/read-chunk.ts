@@ -36,9 +36,9 @@ export interface ChunkReader {
 
 /**
  * `trimmed`: what was there is there no more. `no-position`: past the tail, or in a record past its end. We never gave that out, or we
- * did in an earlier life of the name; to wait there for data would give a reader the middle of something.
+ * did in an earlier life of the name; to wait there for data would give a reader the middle of something. `aborted`: nobody wants it.
  */
-export type ChunkMiss = 'trimmed' | 'no-position'
+export type ChunkMiss = 'trimmed' | 'no-position' | 'aborted'
 
 /** 'start' is the earliest that is still there. */
 export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start'): Promise<Chunk | ChunkMiss> {
@@ -46,7 +46,8 @@ export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start
   const from = at === 'start' ? recordStart(stream.startOffset) : at
   if (from.record < stream.startOffset) return 'trimmed'
   if (from.record > stream.highWatermark) return 'no-position'
-  const read = await stream.read(from.record, maxBytes, signal)
+  const read = await readUnlessAborted(stream, from.record, maxBytes, signal)
+  if (read === 'aborted') return read
   // A trim may overtake a read: from its beginning on there is always something to read.
   if (read === 'out-of-range') return at === 'start' ? readChunk(reader, 'start') : 'trimmed'
   if (read === null) return from.byte === 0 ? chunkOf(stream, from, from, []) : 'no-position'
@@ -54,6 +55,16 @@ export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start
   const bytes = read.buffers.length === 1 && buffer !== undefined ? buffer : Buffer.concat(read.buffers)
   const pieces = piecesOf(reader, bytes, from, read.endOffset)
   return pieces === null ? 'no-position' : chunkOf(stream, from, recordStart(read.endOffset), pieces)
+}
+
+async function readUnlessAborted(stream: PathStream, offset: number, maxBytes: number, signal: AbortSignal) {
+  if (signal.aborted) return 'aborted'
+  try {
+    return await stream.read(offset, maxBytes, signal)
+  } catch (error) {
+    if (signal.aborted) return 'aborted'
+    throw error
+  }
 }
 
 function chunkOf(stream: PathStream, from: StreamPosition, next: StreamPosition, pieces: ChunkPiece[]): Chunk {

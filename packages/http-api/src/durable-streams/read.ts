@@ -46,7 +46,7 @@ async function firstChunk(reading: Reading, maxBytes: number): Promise<Chunk | C
 }
 
 function chunkReader({ stream, parts, request }: Reading, maxBytes: number): ChunkReader {
-  return { stream, knownJson: parts.knownJson, maxBytes, signal: request.signal }
+  return { stream, knownJson: parts.knownJson, maxBytes, signal: request.gone }
 }
 
 /** 200, or 304 when the client has it. */
@@ -68,7 +68,7 @@ async function waitFor(reading: Reading, atTail: Chunk): Promise<Answer> {
   parts.observer.liveReaderOpened('long-poll')
   const outcome = await waitForChange(stream, seen, parts.settings.longPollTimeoutMs, {
     clock: parts.clock,
-    signal: request.signal,
+    signal: request.waitOver,
   })
   parts.observer.liveReaderClosed('long-poll')
   if (outcome === 'deleted') {
@@ -84,12 +84,13 @@ async function waitFor(reading: Reading, atTail: Chunk): Promise<Answer> {
 }
 
 async function readEvents(reading: Reading): Promise<Answer> {
-  const { stream, query, parts } = reading
+  const { request, stream, query, parts } = reading
   const { eventBytes, sseMaxDurationMs, sseKeepAliveMs } = parts.settings
   const first = await firstChunk(reading, eventBytes)
   if (typeof first === 'string') return notThere(first)
   const reader = {
     ...chunkReader(reading, eventBytes),
+    waitOver: request.waitOver,
     clock: parts.clock,
     random: parts.random,
     cursor: query.cursor,
@@ -102,6 +103,7 @@ async function readEvents(reading: Reading): Promise<Answer> {
 }
 
 function notThere(miss: ChunkMiss): Answer {
+  if (miss === 'aborted') return refused('unavailable', 'nobody wants to know any more')
   if (miss === 'trimmed') return refused('out_of_range', 'what was at that offset is not kept any more')
   return refused('bad_request', 'that is no offset of this stream')
 }

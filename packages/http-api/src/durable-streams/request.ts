@@ -14,8 +14,10 @@ export interface DurableRequest {
   header(name: string): string | undefined
   readonly query: URLSearchParams
   readonly body: Buffer
-  /** Aborts when nobody waits for the answer any more, or the server is going down. */
-  readonly signal: AbortSignal
+  /** Aborts when nobody is there to read an answer. */
+  readonly gone: AbortSignal
+  /** Aborts then, and when the server begins to go down: whoever waits for records is answered, what is there is still read. */
+  readonly waitOver: AbortSignal
 }
 
 export interface DurableStreamsComponents {

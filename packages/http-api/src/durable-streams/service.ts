@@ -65,7 +65,16 @@ function refuseName(name: string, { writes }: Operation): Answer | null {
 
 async function durableRequest(exchange: Exchange, name: string): Promise<DurableRequest> {
   const body = operations[exchange.method]?.hasBody ? await exchange.body() : noBody
-  let signal: AbortSignal | undefined
+  // Most appends ask for none of these.
+  const gone = new LazySignal((abort) => {
+    exchange.onClose(abort)
+    if (exchange.isGone) abort()
+  })
+  const waitOver = new LazySignal((abort) => {
+    gone.signal.addEventListener('abort', exchange.onDraining(abort))
+    gone.signal.addEventListener('abort', abort)
+    if (exchange.isDraining || exchange.isGone) abort()
+  })
   return {
     name,
     body,
@@ -74,26 +83,33 @@ async function durableRequest(exchange: Exchange, name: string): Promise<Durable
     get query() {
       return new URLSearchParams(exchange.queryText)
     },
-    // Most appends never ask.
-    get signal() {
-      signal ??= goneSignal(exchange)
-      return signal
+    get gone() {
+      return gone.signal
+    },
+    get waitOver() {
+      return waitOver.signal
     },
   }
 }
 
 const noBody = Buffer.alloc(0)
 
-/** Aborts when nobody waits for the answer any more, or we are going down. */
-function goneSignal(exchange: Exchange): AbortSignal {
-  const gone = new AbortController()
-  const stopListening = exchange.onDraining(() => gone.abort())
-  exchange.onClose(() => {
-    stopListening()
-    gone.abort()
-  })
-  if (exchange.isDraining || exchange.isGone) gone.abort()
-  return gone.signal
+/** Made, and connected to what aborts it, when somebody asks for it. */
+class LazySignal {
+  readonly #connect: (abort: () => void) => void
+  #signal: AbortSignal | undefined
+
+  constructor(connect: (abort: () => void) => void) {
+    this.#connect = connect
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal !== undefined) return this.#signal
+    const controller = new AbortController()
+    this.#signal = controller.signal
+    this.#connect(() => controller.abort())
+    return controller.signal
+  }
 }
 
 async function respond(exchange: Exchange, answer: Answer, parts: DurableStreamsParts): Promise<void> {

@@ -14,6 +14,8 @@ export interface TestServer {
   readonly url: string
   readonly port: number
   readonly streams: Streams
+  /** Who waits at a tail, or is sent events. */
+  readonly liveReaders: number
   /** What was logged as a warning or an error. */
   readonly complaints: readonly string[]
   request(method: string, path: string, headers?: Record<string, string>, body?: string | Uint8Array): Promise<Response>
@@ -41,8 +43,14 @@ export async function openTestServer(
     complaints.push(`${message} ${JSON.stringify(fields)} ${'err' in fields ? String(fields.err) : ''}`)
   }
   const logger: Logger = { debug() {}, info() {}, warn: complain, error: complain }
+  let liveReaders = 0
+  const observer = {
+    ...silentHttpObserver,
+    liveReaderOpened: () => void liveReaders++,
+    liveReaderClosed: () => void liveReaders--,
+  }
   const service = durableStreamsService(
-    { streams: streams.paths, clock, observer: silentHttpObserver, random: Math.random },
+    { streams: streams.paths, clock, observer, random: Math.random },
     { longPollTimeoutMs: 400, ...durableStreams },
   )
   const listener = await openHttpServer(
@@ -56,6 +64,9 @@ export async function openTestServer(
     port: listener.port,
     streams,
     complaints,
+    get liveReaders() {
+      return liveReaders
+    },
     request: (method, path, headers = {}, body) =>
       fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : Buffer.from(body) }),
     async stream(name) {
