@@ -12,6 +12,7 @@ export {
   type ServingState,
 } from './admin/readiness.ts'
 export { defaultHttpSettings, type HttpSettings } from './http-settings.ts'
+export { type HttpComponents, listenHttp } from './listen-http.ts'
 export { type OpenApiSettings, openApiDocument } from './openapi/openapi-document.ts'
 export type { HttpListener, HttpServerComponents } from './server/http-server.ts'
 export { type HttpObserver, type HttpRoute, type LiveKind, silentHttpObserver } from './server/observer.ts'

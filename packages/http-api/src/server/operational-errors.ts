@@ -9,6 +9,7 @@ const passing: Readonly<Record<string, string>> = {
   PICO_STREAMS_PARTITION_GONE: 'the stream is being moved or deleted',
   PICO_METADATA_UNAVAILABLE: 'the metadata database does not answer',
   PICO_METADATA_FENCED: 'another node has taken over',
+  PICO_HTTP_DAMAGED_RECORDS: 'the records could not be read',
 }
 
 /** Worth a line for the operator: the others are a matter of course when nodes come and go. */
@@ -16,6 +17,7 @@ const warned: ReadonlySet<string> = new Set([
   'PICO_LOG_APPEND_FAILED',
   'PICO_LOG_READ_FAILED',
   'PICO_METADATA_UNAVAILABLE',
+  'PICO_HTTP_DAMAGED_RECORDS',
 ])
 
 /** What the client is told of a failure, whatever it was. Logs it where somebody has to look at something. */

@@ -1,0 +1,42 @@
+import type { Streams } from '@pico/streams'
+import { durableStreamsService } from './durable-streams/service.ts'
+import type { HttpSettings } from './http-settings.ts'
+import { picoService } from './pico/pico-service.ts'
+import { SharedPages } from './pico/shared-pages.ts'
+import { type HttpListener, type HttpService, openHttpServer } from './server/http-server.ts'
+import { type HttpObserver, silentHttpObserver } from './server/observer.ts'
+import type { Clock, Logger } from './server/surroundings.ts'
+
+export interface HttpComponents {
+  readonly streams: Streams
+  readonly clock: Clock
+  readonly log: Logger
+  readonly observer?: HttpObserver
+  /** At least 0, below 1. */
+  readonly random?: () => number
+}
+
+/**
+ * Serves streams over HTTP, in the protocol that the settings say: one of them a listener.
+ * @throws the error of `listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL, ENOTFOUND.
+ */
+export function listenHttp(
+  { streams, clock, log, observer = silentHttpObserver, random = Math.random }: HttpComponents,
+  settings: HttpSettings,
+): Promise<HttpListener> {
+  const components = { clock, log, observer, room: streams }
+  return openHttpServer(serviceOf({ streams, clock, log, observer, random }, settings), components, settings)
+}
+
+function serviceOf(
+  { streams, clock, log, observer, random }: Required<HttpComponents>,
+  settings: HttpSettings,
+): HttpService {
+  const { paths } = streams
+  const { longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs } = settings
+  if (settings.protocol === 'pico') {
+    return picoService({ paths, clock, log, observer, random, settings, sharedPages: new SharedPages() })
+  }
+  const timing = { longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs }
+  return durableStreamsService({ streams: paths, clock, random, observer }, timing)
+}

@@ -1,0 +1,122 @@
+import { type AppendHeaders, appendHeadersSchema } from '@pico/http-contract'
+import type { RecordInput } from '@pico/record-batch'
+import type { AppendTerms, PathStream } from '@pico/streams'
+import type { Exchange } from '../server/exchange.ts'
+import { badRequest, HttpError } from '../server/http-error.ts'
+import { openedStream, writableStreamNameOf } from './addressed-stream.ts'
+import { answerAppended, answerClosed } from './append-answer.ts'
+import { recordsOfBody } from './append-body.ts'
+import { refusedAppend } from './append-refusal.ts'
+import type { PicoParts } from './pico-parts.ts'
+import { headersOf } from './request-values.ts'
+import { trim } from './trim.ts'
+
+/*
+ * POST /{stream}: appends the records of the body, all of them in one batch or none; seals the stream, with or without records; or
+ * trims it. An append to a stream that is open is handed over in the turn in which its body is complete, without a promise in
+ * between: requests are appended in the order in which they arrive.
+ */
+
+const headerNames = [
+  'pico-producer-id',
+  'pico-producer-epoch',
+  'pico-producer-seq',
+  'pico-match-seq',
+  'pico-closed',
+  'pico-trim-seq',
+] as const
+
+export function append(exchange: Exchange, parts: PicoParts): void {
+  exchange.route = 'append'
+  const name = writableStreamNameOf(exchange)
+  const headers = headersGiven(exchange)
+  exchange.receiveBody((body) => {
+    try {
+      if (body instanceof HttpError) throw body
+      const trimSeq = headers?.['pico-trim-seq']
+      if (trimSeq === undefined) {
+        appendBody({ exchange, parts, name, terms: headers === null ? plainTerms : termsOf(headers) }, body)
+      } else {
+        if (body.length > 0) throw badRequest('a trim has no body')
+        trim(exchange, parts, name, trimSeq).catch((error) => exchange.fail(error))
+      }
+    } catch (error) {
+      exchange.fail(error)
+    }
+  })
+}
+
+interface Append {
+  readonly exchange: Exchange
+  readonly parts: PicoParts
+  readonly name: string
+  readonly terms: AppendTerms
+}
+
+function appendBody(append: Append, body: Buffer): void {
+  const { exchange, parts, name, terms } = append
+  const records = recordsOfBody(body, exchange.request.headers['content-type'])
+  if (records.length === 0) {
+    if (terms.close !== true) throw badRequest('an append has a body')
+    if (terms.matchOffset !== undefined) throw badRequest('Pico-Match-Seq goes with records')
+  }
+  const stream = openedStream(exchange, parts.paths, name, parts.settings.routing)
+  if (stream instanceof Promise) appendOnceOpen(append, records, stream)
+  else if (!appendTo(stream, append, records)) appendOnceOpen(append, records)
+}
+
+/** Also where the stream that we had is not served any more: there may be a new one, here or elsewhere. */
+function appendOnceOpen(append: Append, records: readonly RecordInput[], opening?: Promise<PathStream>): void {
+  const { exchange, parts, name, terms } = append
+  const reopened = async () => openedStream(exchange, parts.paths, name, parts.settings.routing)
+  const appending = (opening ?? reopened()).then((stream) => {
+    if (!appendTo(stream, append, records)) throw refusedAppend({ kind: 'not-serving' }, terms.producer)
+  })
+  appending.catch((error) => exchange.fail(error))
+}
+
+/** False if the stream is not served any more. */
+function appendTo(stream: PathStream, { exchange, terms }: Append, records: readonly RecordInput[]): boolean {
+  if (records.length === 0) {
+    stream.closeNow(terms.producer).then(
+      (outcome) => answerClosed(exchange, stream, terms, outcome),
+      (error) => exchange.fail(error),
+    )
+    return true
+  }
+  const outcome = stream.appendRecords(records, terms)
+  if (outcome.kind === 'refused') {
+    if (outcome.why.kind === 'not-serving') return false
+    throw refusedAppend(outcome.why, terms.producer)
+  }
+  outcome.committed.then(
+    () => answerAppended(exchange, stream, terms, outcome),
+    (error) => exchange.fail(error),
+  )
+  return true
+}
+
+/** Null: none of them, as most requests have. @throws HttpError 400 */
+function headersGiven(exchange: Exchange): AppendHeaders | null {
+  const { headers } = exchange.request
+  for (const name of headerNames) {
+    if (headers[name] !== undefined) return headersOf(appendHeadersSchema, headerNames, exchange)
+  }
+  return null
+}
+
+const plainTerms: AppendTerms = {}
+
+function termsOf(headers: AppendHeaders): AppendTerms {
+  const id = headers['pico-producer-id']
+  const epoch = headers['pico-producer-epoch']
+  const sequence = headers['pico-producer-seq']
+  const matchOffset = headers['pico-match-seq']
+  // The schema lets all three through, or none.
+  const isProducer = id !== undefined && epoch !== undefined && sequence !== undefined
+  return {
+    ...(isProducer && { producer: { id, epoch, sequence, counts: 'records' } }),
+    ...(matchOffset !== undefined && { matchOffset }),
+    ...(headers['pico-closed'] === true && { close: true }),
+  }
+}

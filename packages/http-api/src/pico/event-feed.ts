@@ -1,0 +1,133 @@
+import { type ControlEvent, eventNames, mediaTypes } from '@pico/http-contract'
+import type { PartitionChange, PathStream } from '@pico/streams'
+import type { Exchange } from '../server/exchange.ts'
+import type { PicoParts } from './pico-parts.ts'
+import type { Page } from './read-page.ts'
+import { jsonRecords } from './record-encoders.ts'
+
+/** A comment: keeps the connection in use, and no reader sees it. */
+const keepAlive = Buffer.from(':\n\n')
+
+/**
+ * `live=sse`: events as records come, until the stream ends, the time is up or the client goes. A client that does not read is sent
+ * nothing more until it has: it costs what the connection's buffers hold, and then nothing but a position.
+ */
+export class EventFeed {
+  readonly #exchange: Exchange
+  readonly #parts: PicoParts
+  readonly #stream: PathStream
+  /** What follows has not been sent. */
+  #position: number
+  /** The client has not been told that it is at the tail. */
+  #owesControl = true
+  #isSending = false
+  #stop: (() => void) | null = null
+
+  constructor(exchange: Exchange, parts: PicoParts, stream: PathStream, from: number) {
+    this.#exchange = exchange
+    this.#parts = parts
+    this.#stream = stream
+    this.#position = from
+  }
+
+  start(): void {
+    const exchange = this.#exchange
+    const { clock, observer, settings } = this.#parts
+    // Buffering proxies (nginx) are asked to pass events on at once.
+    const headers = ['Content-Type', mediaTypes.eventStream, 'Cache-Control', 'no-cache', 'X-Accel-Buffering', 'no']
+    exchange.begin(200, headers)
+    const unwatch = this.#stream.watch((change) => this.#changed(change))
+    const cancelEnd = clock.after(settings.sseMaxDurationMs, () => this.#end())
+    const ignoreDraining = exchange.onDraining(() => this.#end())
+    let cancelKeepAlive = clock.after(settings.sseKeepAliveMs, () => beat())
+    const beat = () => {
+      cancelKeepAlive = clock.after(settings.sseKeepAliveMs, beat)
+      this.#stream.touch()
+      if (!exchange.response.writableNeedDrain) exchange.response.write(keepAlive)
+    }
+    observer.liveReaderOpened('sse')
+    this.#stop = () => {
+      this.#stop = null
+      unwatch()
+      cancelEnd()
+      ignoreDraining()
+      cancelKeepAlive()
+      observer.liveReaderClosed('sse')
+    }
+    exchange.onClose(() => this.#stop?.())
+    if (exchange.isDraining) this.#end()
+    else this.#send()
+  }
+
+  #changed(change: PartitionChange): void {
+    // A client that connects again is told what became of the stream.
+    if (change === 'advanced') this.#send()
+    else this.#end()
+  }
+
+  #send(): void {
+    if (this.#isSending) return
+    this.#isSending = true
+    this.#sendAll().then(
+      () => {
+        this.#isSending = false
+      },
+      (error) => {
+        this.#stop?.()
+        this.#exchange.fail(error)
+      },
+    )
+  }
+
+  /** All there is, as fast as the client takes it. */
+  async #sendAll(): Promise<void> {
+    const stream = this.#stream
+    while (this.#stop !== null) {
+      if (this.#position < stream.highWatermark) {
+        const page = await this.#parts.sharedPages.read(stream, this.#position, jsonRecords)
+        this.#position = page.next
+        this.#owesControl = true
+        this.#write(dataEvent(page))
+      } else if (this.#owesControl || stream.closed) {
+        this.#owesControl = false
+        this.#write(controlEvent(this.#position, stream.closed))
+        if (stream.closed) this.#end()
+      } else {
+        return
+      }
+      await this.#exchange.drained()
+    }
+  }
+
+  #write(event: Buffer): void {
+    if (!this.#exchange.isGone) this.#exchange.response.write(event)
+  }
+
+  #end(): void {
+    if (this.#stop === null) return
+    this.#stop()
+    const { response } = this.#exchange
+    // Who has not read what was sent before will not read this either.
+    if (response.writableNeedDrain) response.destroy()
+    else response.end()
+  }
+}
+
+const encodedEvents = new WeakMap<Page, Buffer>()
+
+/** Made once for all who are sent this page. */
+function dataEvent(page: Page): Buffer {
+  let event = encodedEvents.get(page)
+  if (event === undefined) {
+    event = Buffer.concat([Buffer.from(`event: ${eventNames.data}\nid: ${page.next}\ndata:`), page.head, eventEnd])
+    encodedEvents.set(page, event)
+  }
+  return event
+}
+
+const eventEnd = Buffer.from('\n\n')
+
+function controlEvent(next: number, isClosed: boolean): Buffer {
+  const control: ControlEvent = { next_seq: next, up_to_date: true, ...(isClosed && { closed: true }) }
+  return Buffer.from(`event: ${eventNames.control}\nid: ${next}\ndata:${JSON.stringify(control)}\n\n`)
+}
