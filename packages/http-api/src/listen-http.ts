@@ -33,10 +33,10 @@ function serviceOf(
   settings: HttpSettings,
 ): HttpService {
   const { paths } = streams
-  const { longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs } = settings
+  const { routing, longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs } = settings
   if (settings.protocol === 'pico') {
     return picoService({ paths, clock, log, observer, random, settings, sharedPages: new SharedPages() })
   }
-  const timing = { longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs }
-  return durableStreamsService({ streams: paths, clock, random, observer }, timing)
+  const how = { routing, longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs }
+  return durableStreamsService({ streams: paths, clock, random, observer }, how)
 }

@@ -1,6 +1,7 @@
-import type { AppendRecordsOutcome, CloseOutcome, HttpProducerStamp, PathStream, RecordsRefusal } from '@pico/streams'
+import type { CloseOutcome, HttpProducerStamp, PathStream, RecordsRefusal } from '@pico/streams'
 import { type Answer, type AnswerHeaders, badRequest, done, missed, type Refusal, refused } from './answer.ts'
 import { jsonMessages } from './json-messages.ts'
+import type { KnownJson } from './known-json.ts'
 import { givenContentType, isSameMediaType, modeOf } from './media-type.ts'
 import { offsetToken, recordStart } from './offset-token.ts'
 import { Problem } from './problem.ts'
@@ -13,34 +14,63 @@ import { isTrue } from './stream-closed.ts'
  * type missing, the stream, closed, the type, the producer, `Stream-Seq`, JSON. Nothing is written, and no number is used up, unless all is right.
  * Messages that are no JSON are told before the producer is asked, because the producer is asked by appending.
  */
-export async function append(request: DurableRequest, parts: DurableStreamsParts): Promise<Answer> {
-  const producer = parseProducer({
-    id: request.header('producer-id'),
-    epoch: request.header('producer-epoch'),
-    seq: request.header('producer-seq'),
-  })
-  if (producer instanceof Problem) return badRequest(producer)
-  const close = isTrue(request.header('stream-closed'))
-  const isEmpty = request.body.length === 0
-  if (isEmpty && !close) return refused('bad_request', 'an append has a body')
-  const contentType = givenContentType(request.header('content-type'))
-  if (!isEmpty && contentType === null) return refused('bad_request', 'an append says its Content-Type')
-
+export async function append(request: DurableRequest, { streams, knownJson }: DurableStreamsParts): Promise<Answer> {
+  const wanted = parseAppend(request)
+  if (wanted instanceof Problem) return badRequest(wanted)
   // Nothing is awaited when the stream is open: requests are appended in the order they came.
-  const opening = parts.streams.open(request.name)
+  const opening = streams.open(request.name)
   const stream = opening instanceof Promise ? await opening : opening
   if (typeof stream === 'string' || 'kind' in stream) return missed(stream)
-  if (isEmpty) return closed(await stream.closeNow(producer ?? undefined), stream, producer)
+  const answer = await appendTo(stream, wanted, knownJson)
+  if (answer !== 'not-serving') return answer
+  // Deleted or moved in between, and maybe made anew.
+  const reopened = await streams.open(request.name)
+  if (typeof reopened === 'string' || 'kind' in reopened) return missed(reopened)
+  const secondAnswer = await appendTo(reopened, wanted, knownJson)
+  if (secondAnswer !== 'not-serving') return secondAnswer
+  return refused('unavailable', 'the stream is being deleted or moved', { 'Retry-After': '1' })
+}
 
-  const values = stream.closed ? [request.body] : messagesOf(request.body, contentType ?? '', stream)
+interface WantedAppend {
+  readonly producer: HttpProducerStamp | null
+  readonly streamSeq: string | null
+  readonly close: boolean
+  /** Empty to close without a message. */
+  readonly body: Buffer
+  readonly contentType: string
+}
+
+function parseAppend({ header, body }: DurableRequest): WantedAppend | Problem {
+  const producer = parseProducer({
+    id: header('producer-id'),
+    epoch: header('producer-epoch'),
+    seq: header('producer-seq'),
+  })
+  if (producer instanceof Problem) return producer
+  const close = isTrue(header('stream-closed'))
+  if (body.length === 0 && !close) return new Problem('an append has a body')
+  const contentType = givenContentType(header('content-type'))
+  if (body.length > 0 && contentType === null) return new Problem('an append says its Content-Type')
+  return { producer, close, body, contentType: contentType ?? '', streamSeq: header('stream-seq') ?? null }
+}
+
+async function appendTo(stream: PathStream, wanted: WantedAppend, known: KnownJson): Promise<Answer | 'not-serving'> {
+  const { producer, streamSeq, close, body, contentType } = wanted
+  if (body.length === 0) return closed(await stream.closeNow(producer ?? undefined), stream, producer)
+  const values = stream.closed ? [body] : messagesOf(body, contentType, stream)
   if (values instanceof Problem) return badRequest(values)
   if (!Array.isArray(values)) return values
-  const streamSeq = request.header('stream-seq')
   const outcome = stream.appendRecords(
     values.map((value) => ({ value })),
-    { ...(producer !== null && { producer }), ...(streamSeq !== undefined && { streamSeq }), close },
+    { ...(producer !== null && { producer }), ...(streamSeq !== null && { streamSeq }), close },
   )
-  return appended(outcome, { stream, producer, close, parts })
+  if (outcome.kind === 'refused') return refusal(outcome.why, producer)
+  await outcome.committed
+  if (outcome.kind === 'duplicate') return duplicate(outcome, stream, producer)
+  const { baseOffset, nextOffset } = outcome
+  if (modeOf(stream.contentType) === 'json') known.add(stream, baseOffset, nextOffset)
+  const headers = { ...nextHeader(nextOffset), ...closedHeader(close) }
+  return producer === null ? done(204, headers) : done(200, { ...headers, ...echo(producer.epoch, producer.sequence) })
 }
 
 /** One record a message. Of a stream that is closed already, nobody asks what they would have been. */
@@ -54,25 +84,12 @@ function messagesOf(body: Buffer, contentType: string, stream: PathStream): Buff
   return messages.length > 0 ? messages : new Problem('an append has a message, [] has none')
 }
 
-interface Appending {
-  readonly stream: PathStream
-  readonly producer: HttpProducerStamp | null
-  readonly close: boolean
-  readonly parts: DurableStreamsParts
-}
-
-async function appended(outcome: AppendRecordsOutcome, { stream, producer, close, parts }: Appending): Promise<Answer> {
-  if (outcome.kind === 'refused') return refusal(outcome.why, producer)
-  await outcome.committed
-  if (outcome.kind === 'duplicate') return duplicate(outcome, stream, producer)
-  const { baseOffset, nextOffset } = outcome
-  if (modeOf(stream.contentType) === 'json') parts.knownJson.add(stream, baseOffset, nextOffset)
-  const headers = { ...nextHeader(nextOffset), ...closedHeader(close) }
-  return producer === null ? done(204, headers) : done(200, { ...headers, ...echo(producer.epoch, producer.sequence) })
-}
-
 /** Of a request without a body. */
-async function closed(outcome: CloseOutcome, stream: PathStream, producer: HttpProducerStamp | null): Promise<Answer> {
+async function closed(
+  outcome: CloseOutcome,
+  stream: PathStream,
+  producer: HttpProducerStamp | null,
+): Promise<Answer | 'not-serving'> {
   if (outcome.kind === 'refused') return refusal(outcome.why, producer)
   if (outcome.kind === 'duplicate') {
     await outcome.committed
@@ -94,7 +111,7 @@ function duplicate(
   })
 }
 
-function refusal(why: RecordsRefusal, producer: HttpProducerStamp | null): Answer {
+function refusal(why: RecordsRefusal, producer: HttpProducerStamp | null): Answer | 'not-serving' {
   switch (why.kind) {
     case 'closed':
       return refused('closed', 'the stream is closed', { ...nextHeader(why.nextOffset), ...closedHeader(true) })
@@ -118,7 +135,7 @@ function refusal(why: RecordsRefusal, producer: HttpProducerStamp | null): Answe
     case 'invalid-record':
       return refused('invalid_record', `message ${why.index}: ${why.message}`)
     case 'not-serving':
-      return refused('unavailable', 'the stream is being deleted or moved', { 'Retry-After': '1' })
+      return why.kind
   }
 }
 

@@ -1,5 +1,5 @@
 import { isReservedName, streamNameOfPath } from '@pico/http-contract'
-import type { NotOwner } from '@pico/streams'
+import { elsewhere } from '../pico/addressed-stream.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { HttpError } from '../server/http-error.ts'
 import type { HttpService } from '../server/http-server.ts'
@@ -121,7 +121,7 @@ async function respond(exchange: Exchange, answer: Answer, parts: DurableStreams
       throw new HttpError(code, message, { headers: listOf(headers), ...(status !== undefined && { status }) })
     }
     case 'not-owner':
-      return redirect(exchange, answer)
+      throw elsewhere(exchange, answer, parts.settings.routing)
   }
 }
 
@@ -140,15 +140,6 @@ async function respondDone(
     observer.liveReaderClosed('sse')
     cancel()
   }
-}
-
-function redirect(exchange: Exchange, { ownerAddress }: NotOwner): void {
-  if (ownerAddress === null) {
-    throw new HttpError('unavailable', 'no node has the stream right now', { headers: ['Retry-After', '1'] })
-  }
-  const query = exchange.queryText === '' ? '' : `?${exchange.queryText}`
-  const location = `${ownerAddress.replace(/\/$/, '')}${exchange.path}${query}`
-  exchange.respond(307, ['Location', location, 'Cache-Control', 'no-store'])
 }
 
 function listOf(headers: AnswerHeaders): string[] {

@@ -1,4 +1,6 @@
 export interface DurableStreamsSettings {
+  /** A stream that another node has: send the client there, or say `not_owner`. */
+  readonly routing: 'redirect' | 'local'
   readonly longPollTimeoutMs: number
   readonly sseMaxDurationMs: number
   /** How long after that a reader that does not take what it was sent is cut off. */
@@ -11,6 +13,7 @@ export interface DurableStreamsSettings {
 }
 
 export const defaultDurableStreamsSettings: DurableStreamsSettings = {
+  routing: 'redirect',
   longPollTimeoutMs: 25_000,
   sseMaxDurationMs: 55_000,
   sseKeepAliveMs: 15_000,
