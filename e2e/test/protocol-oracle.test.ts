@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Broker } from '../src/broker.ts'
 import { startKafkaOracle } from '../src/kafka-oracle.ts'
+import { admin } from '../src/oracle/admin.ts'
+import { configs } from '../src/oracle/configs.ts'
 import { fetching } from '../src/oracle/fetching.ts'
 import { idempotence } from '../src/oracle/idempotence.ts'
 import { lawfulDifferences } from '../src/oracle/lawful-differences.ts'
@@ -12,7 +14,7 @@ import { topics } from '../src/oracle/topics.ts'
 import { startPico } from '../src/pico.ts'
 import { javaTools, missing } from '../src/toolchain.ts'
 
-const suites = { idempotence, produceRefusals, protocol, offsets, fetching, topics }
+const suites = { idempotence, produceRefusals, protocol, offsets, fetching, topics, configs, admin }
 const met = new Set<unknown>()
 
 describe.skipIf(await missing(javaTools))('pico answers as Apache Kafka 4.4', () => {

@@ -193,4 +193,11 @@ export const lawfulDifferences: readonly LawfulDifference[] = [
     pico: topicAnswered(error('NONE')),
     why: 'The topic is made before the answer, which saves every client a retry.',
   },
+  {
+    scenario: 'single settings are changed',
+    step: 'an unknown operation',
+    kafka: expect.objectContaining({ answers: ['UNKNOWN_SERVER_ERROR', 'UNKNOWN_SERVER_ERROR'] }),
+    pico: expect.objectContaining({ answers: ['INVALID_REQUEST', 'INVALID_REQUEST'] }),
+    why: clearError,
+  },
 ]

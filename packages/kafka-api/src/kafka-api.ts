@@ -6,6 +6,8 @@ import {
   kafkaErrorOf,
   type RequestHeader,
   readRequestHeader,
+  saslAuthenticate,
+  saslHandshake,
 } from '@pico/kafka-codec'
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
@@ -66,6 +68,8 @@ export interface KafkaApiComponents {
 /** Why a request cannot be taken: there is no way to answer it, so its connection must end (kafka-compat 2.1). */
 export interface Refused {
   readonly refused: string
+  /** An operator should know, since the client cannot be told: a warning in the log. */
+  readonly isWarning?: true
 }
 
 /** A request whose header was read and whose API and version are served. */
@@ -163,6 +167,10 @@ export function createKafkaApi(components: KafkaApiComponents, settings: KafkaAp
   }
 }
 
+const sasl: ReadonlySet<number> = new Set([saslHandshake.key, saslAuthenticate.key])
+const saslRefusal =
+  'the client wants to authenticate by SASL, which is not offered: give it security.protocol=PLAINTEXT, or SSL where TLS is served'
+
 /** Finds the handler of a request among those. */
 export function kafkaApiOf(
   handlers: readonly Handler[],
@@ -186,7 +194,11 @@ export function kafkaApiOf(
     }
     const { apiKey, apiVersion, correlationId, clientId } = header
     const handler = byKey.get(apiKey)
-    if (handler === undefined) return { refused: `API key ${apiKey} is not served` }
+    if (handler === undefined) {
+      return sasl.has(apiKey)
+        ? { refused: saslRefusal, isWarning: true }
+        : { refused: `API key ${apiKey} is not served` }
+    }
     const context: RequestContext = { apiVersion, correlationId, clientId, client }
     const [first, last] = handler.versions
     if (apiVersion < first || apiVersion > last) {

@@ -176,8 +176,8 @@ class Connection implements PipelineOutput {
     this.#socket.resume()
   }
 
-  close(reason: string): void {
-    this.#log.debug({ ...this.#who(), reason }, 'Kafka connection closed: the request cannot be answered')
+  close(reason: string, level: 'debug' | 'warn' = 'debug'): void {
+    this.#log[level]({ ...this.#who(), reason }, 'Kafka connection closed: the request cannot be answered')
     this.#socket.destroy()
   }
 

@@ -11,7 +11,7 @@ export interface PipelineOutput {
   /** Every frame received has been started: there is room for more input. */
   ready(): void
   /** The connection must end, for that reason: the peer's doing. */
-  close(reason: string): void
+  close(reason: string, level?: 'debug' | 'warn'): void
   /** The connection must end because of a bug of ours. */
   crash(error: unknown): void
 }
@@ -94,7 +94,7 @@ export class Pipeline {
     if (frame === undefined || this.#output.isFull || this.#slots.length >= this.#inFlightMax) return false
     const request = this.#api.accept(frame.bytes, this.#client)
     if (request.refused !== undefined) {
-      this.#end(request.refused)
+      this.#end(request.refused, request.isWarning ? 'warn' : 'debug')
       return false
     }
     const { handler, context } = request
@@ -177,10 +177,10 @@ export class Pipeline {
     this.#startWhatCan()
   }
 
-  #end(reason: string): void {
+  #end(reason: string, level: 'debug' | 'warn' = 'debug'): void {
     if (this.#closed) return
     this.close()
-    this.#output.close(reason)
+    this.#output.close(reason, level)
   }
 
   #crash(error: unknown): void {

@@ -126,6 +126,47 @@ describe('ListOffsets', () => {
   })
 })
 
+describe('lookups of offsets that fail', () => {
+  const warnings = () => system.log.lines.filter(({ level }) => level === 'warn')
+  const broken = async (fault: Parameters<typeof system.store.inject>[0]['fault']) => {
+    await fill()
+    await system.start() // so that what was written is read from the store
+    system.store.inject({ operation: 'get', fault })
+    return system.listOffset('t', base + 40)
+  }
+
+  it('never create a topic, and say so in the log with all that they were asked', async () => {
+    expect(await system.listOffset('missing', -1)).toMatchObject({ errorCode: 3, offset: -1n })
+    expect(await system.listOffset('missing', -2)).toMatchObject({ errorCode: 3, offset: -1n })
+    expect(await system.streams.describeTopics([{ name: 'missing' }])).toEqual([undefined])
+    const fields = { topic: 'missing', partition: 0, errorCode: 3, cause: 'unknown-topic' }
+    expect(warnings()).toMatchObject([
+      { fields: { ...fields, timestamp: '-1' } },
+      { fields: { ...fields, timestamp: '-2' } },
+    ])
+  })
+
+  it('are UNKNOWN_SERVER_ERROR when the store fails', async () => {
+    expect(await broken({ kind: 'fail-before', code: 'EIO' })).toMatchObject({ errorCode: -1, offset: -1n })
+    expect(warnings()).toMatchObject([
+      {
+        fields: {
+          topic: 't',
+          partition: 0,
+          timestamp: `${base + 40}`,
+          errorCode: -1,
+          err: { code: 'PICO_LOG_READ_FAILED' },
+        },
+      },
+    ])
+  })
+
+  it('are REQUEST_TIMED_OUT when they ran into a deadline', async () => {
+    expect(await broken({ kind: 'fail-before', code: 'ETIMEDOUT' })).toMatchObject({ errorCode: 7, offset: -1n })
+    expect(warnings()).toMatchObject([{ fields: { topic: 't', errorCode: 7, err: { code: 'PICO_LOG_READ_FAILED' } } }])
+  })
+})
+
 describe('OffsetForLeaderEpoch', () => {
   async function end(leaderEpoch: number, version = 4, currentLeaderEpoch = -1) {
     const partitions = [{ partition: 0, currentLeaderEpoch, leaderEpoch }]

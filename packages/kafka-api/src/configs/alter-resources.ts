@@ -10,6 +10,8 @@ export interface ResourceChange {
   readonly resourceName: string
   /** Keys named, in order. */
   readonly keys: readonly string[]
+  /** Of a request that no change can be read from. */
+  readonly problem?: string | undefined
   /** Keys that are given a null where a value is needed. */
   readonly nullKeys: readonly string[]
   readonly change: TopicConfigChange
@@ -83,10 +85,10 @@ export async function alterResources(
   }
 }
 
-function malformation({ keys, nullKeys }: ResourceChange): Verdict | null {
+function malformation({ keys, nullKeys, problem }: ResourceChange): Verdict | null {
   if (new Set(keys).size < keys.length) return invalidRequest('Error due to duplicate config keys')
   if (nullKeys.length > 0) return invalidRequest(`Null value not supported for : ${nullKeys.join(',')}`)
-  return null
+  return problem === undefined ? null : invalidRequest(problem)
 }
 
 function invalidRequest(errorMessage: string): Verdict {

@@ -39,13 +39,16 @@ function changeOf(
   return (overrides) => {
     const changed = begin(overrides)
     for (const { name, operation, value } of operations) {
-      const problem = problemOf(name, operation, value)
+      const problem = problemOf(name, operation)
       if (problem !== null) return { invalid: problem }
       if (operation === configOperation.delete) delete changed[name]
       else if (operation === configOperation.set) changed[name] = value ?? ''
       else {
         const inForce = changed[name] ?? operatorDefaults[name] ?? topicSettings.get(name)?.defaultValue ?? ''
         changed[name] = joined(listItems(inForce), operation, listItems(value ?? ''))
+      }
+      if ((changed[name]?.length ?? 0) > valueLengthMax) {
+        return { invalid: `the value of ${name} would be longer than ${valueLengthMax} characters` }
       }
     }
     return { overrides: changed }
@@ -57,8 +60,7 @@ function joined(current: readonly string[], operation: number, given: readonly s
   return current.filter((item) => !given.includes(item)).join(',')
 }
 
-function problemOf(name: string, operation: number, value: string | null): string | null {
-  if ((value?.length ?? 0) > valueLengthMax) return `the value of ${name} is longer than ${valueLengthMax} characters`
+function problemOf(name: string, operation: number): string | null {
   const isOfList = operation === configOperation.append || operation === configOperation.subtract
   const setting = topicSettings.get(name)
   if (!isOfList || setting === undefined || setting.type === 'list') return null

@@ -14,7 +14,7 @@ import { partitionState } from '../partition-state.ts'
 
 /*
  * DescribeTopicPartitions 0 (KIP-966): topics in name order, so many partitions at a time; the cursor says where the next page begins.
- * No topic named means all of them. What is unknown is told, but for the topics that a cursor of all topics leads over.
+ * No topic named means all of them. A cursor at a topic that is not among those named, or before partition 0, is INVALID_REQUEST.
  * Left out: replicas that may lead although they are not in sync; there are none.
  */
 
@@ -35,17 +35,13 @@ export function describeTopicPartitionsHandler({ streams, cluster }: Dependencie
     versions: [0, 0],
     largeAnswer: true,
     async handle({ topics, cursor, responsePartitionLimit }) {
-      if (cursor !== null && cursor.partitionIndex < 0) {
-        throw new RangeError(`a cursor at partition ${cursor.partitionIndex}`)
-      }
+      const lost = cursor !== null && topics.length > 0 && !topics.some(({ name }) => name === cursor.topicName)
+      if (lost || (cursor?.partitionIndex ?? 0) < 0) return failed(topics, kafkaErrors.invalidRequest.code)
       const wanted = topics.length === 0 ? everyTopic(cursor) : namedTopics(topics, cursor)
       const room = Math.max(1, Math.min(responsePartitionLimit, partitionsPerAnswerMax))
       return { throttleTimeMs: 0, ...(await page(wanted, cursor, room)) }
     },
-    fail: ({ topics }, errorCode) => ({
-      throttleTimeMs: 0,
-      topics: topics.map(({ name }) => unknown(name, errorCode)),
-    }),
+    fail: ({ topics }, errorCode) => failed(topics, errorCode),
   })
 
   async function page(wanted: AsyncIterable<Named>, cursor: Cursor | null, roomAtFirst: number) {
@@ -54,7 +50,7 @@ export function describeTopicPartitionsHandler({ streams, cluster }: Dependencie
     for await (const { name, topic } of wanted) {
       if (room === 0) return { topics, nextCursor: { topicName: name, partitionIndex: 0 } }
       if (topic === undefined) {
-        topics.push(unknown(name, unknownErrorCode(name)))
+        topics.push({ ...refused(name, unknownErrorCode(name)), topicAuthorizedOperations: allTopicOperations })
         continue
       }
       const from = cursor?.topicName === name ? cursor.partitionIndex : 0
@@ -110,6 +106,10 @@ function unknownErrorCode(name: string): number {
   return problem === null ? kafkaErrors.unknownTopicOrPartition.code : kafkaErrors.invalidTopicException.code
 }
 
-function unknown(name: string, errorCode: number): TopicAnswer {
+function failed(topics: readonly { readonly name: string }[], errorCode: number) {
+  return { throttleTimeMs: 0, topics: topics.map(({ name }) => refused(name, errorCode)) }
+}
+
+function refused(name: string, errorCode: number): TopicAnswer {
   return { errorCode, name, topicId: zeroUuid, isInternal: false, partitions: [] }
 }

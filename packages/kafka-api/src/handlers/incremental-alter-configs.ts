@@ -1,4 +1,4 @@
-import { incrementalAlterConfigs } from '@pico/kafka-codec'
+import { type IncrementalAlterConfigsRequest, incrementalAlterConfigs } from '@pico/kafka-codec'
 import { alterResources } from '../configs/alter-resources.ts'
 import { changeSome, configOperation } from '../configs/config-changes.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -10,6 +10,10 @@ import { type Handler, handler } from '../handler.ts'
  * `pico.schema…`, and every key of a broker.
  * Left out: loggers, client metrics, groups (INVALID_REQUEST).
  */
+
+type Asked = IncrementalAlterConfigsRequest['resources'][number]
+
+const knownOperations: ReadonlySet<number> = new Set(Object.values(configOperation))
 
 export function incrementalAlterConfigsHandler(dependencies: Dependencies): Handler {
   const { topicDefaults } = dependencies.streams
@@ -24,6 +28,7 @@ export function incrementalAlterConfigsHandler(dependencies: Dependencies): Hand
         nullKeys: configs.flatMap(({ name, value, configOperation: operation }) =>
           value === null && operation !== configOperation.delete ? [name] : [],
         ),
+        problem: unknownOperation(configs),
         change: changeSome(
           configs.map(({ name, value, configOperation: operation }) => ({ name, value, operation })),
           topicDefaults,
@@ -38,4 +43,9 @@ export function incrementalAlterConfigsHandler(dependencies: Dependencies): Hand
       }),
     }),
   })
+}
+
+function unknownOperation(configs: Asked['configs']): string | undefined {
+  const unknown = configs.find(({ configOperation: operation }) => !knownOperations.has(operation))
+  return unknown && `Unknown operation ${unknown.configOperation} for ${unknown.name}`
 }

@@ -3,6 +3,7 @@ import type { Partition, TimestampHit } from '@pico/streams'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
 import { nearestSafeInteger } from '../int64.ts'
+import { lookupErrorCode } from '../lookup-errors.ts'
 import { leaderEpochError, missErrorCode } from '../partition-access.ts'
 import { withoutRepeats } from '../repeated-keys.ts'
 
@@ -12,6 +13,9 @@ import { withoutRepeats } from '../repeated-keys.ts'
  * v0 has offsets in a list. v4: leader epochs. v7: the record with the largest timestamp. v8: earliest local, which is earliest: nothing
  * is tiered. v9 latest tiered and v11 earliest pending upload: none, -1. v10's timeout has nothing to bound.
  * Left out: v0's search by segment; a time there gives the offset that later versions give.
+ *
+ * A lookup never creates a topic, whatever Metadata may do: what is missing is UNKNOWN_TOPIC_OR_PARTITION. A lookup that ran into a
+ * deadline or was cancelled is REQUEST_TIMED_OUT, any other failure UNKNOWN_SERVER_ERROR; every one that failed is a warning in the log.
  */
 
 const firstWithLeaderEpoch = 4
@@ -44,7 +48,7 @@ const specialTimestamps: Readonly<Record<number, SpecialTimestamp>> = {
   [-6]: { sinceVersion: 11, find: () => none },
 }
 
-export function listOffsetsHandler({ streams, explain }: Dependencies): Handler {
+export function listOffsetsHandler({ streams, log }: Dependencies): Handler {
   return handler({
     api: listOffsets,
     versions: [0, 11],
@@ -75,16 +79,29 @@ export function listOffsetsHandler({ streams, explain }: Dependencies): Handler 
     const { partitionIndex } = wanted
     try {
       const partition = await streams.partition({ name }, partitionIndex)
-      if (typeof partition === 'string') return refused(partitionIndex, missErrorCode[partition])
+      if (typeof partition === 'string') return failed(name, wanted, missErrorCode[partition], partition)
       const epochError = leaderEpochError(wanted.currentLeaderEpoch, partition)
-      if (epochError !== 0) return refused(partitionIndex, epochError)
+      if (epochError !== 0) {
+        return failed(name, wanted, epochError, `the leader epoch is ${partition.leaderEpoch}`)
+      }
       const search = searchFor(nearestSafeInteger(wanted.timestamp), apiVersion)
-      if (search === undefined) return refused(partitionIndex, kafkaErrors.unsupportedVersion.code)
+      if (search === undefined) {
+        return failed(name, wanted, kafkaErrors.unsupportedVersion.code, `not a time in version ${apiVersion}`)
+      }
       const found = (await search(partition)) ?? none
       return apiVersion === 0 ? oldStyle(wanted, found) : answer(partitionIndex, found, apiVersion)
     } catch (error) {
-      return refused(partitionIndex, explain(error, 'read', { topic: name, partition: partitionIndex }))
+      return failed(name, wanted, lookupErrorCode(error), error)
     }
+  }
+
+  function failed(topic: string, { partitionIndex, timestamp }: RequestedPartition, errorCode: number, cause: unknown) {
+    const lookup = { topic, partition: partitionIndex, timestamp: String(timestamp), errorCode }
+    log.warn(
+      cause instanceof Error ? { ...lookup, err: cause } : { ...lookup, cause },
+      'an offset could not be looked up',
+    )
+    return refused(partitionIndex, errorCode)
   }
 }
 
