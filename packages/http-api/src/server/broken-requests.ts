@@ -19,7 +19,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 /** Answers what could not be parsed (there is no request object for it), and closes the connection. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable || socket.destroyed || error.code === 'ECONNRESET') {
+  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
     socket.destroy()
     return
   }
@@ -35,6 +35,11 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Du
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** An answer to a request before is on its way: ours would end up in the middle of it. Node's own listener looks at the same field. */
+function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
+  return socket._httpMessage?.headersSent === true
 }
 
 /** `Expect` of anything but 100-continue, which Node answers by itself (RFC 9110, 10.1.1). */

@@ -123,8 +123,8 @@ const pathParameterLengthMax = 3 * streamNameBytesMax
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 function routeAll(app: FastifyInstance, service: HttpService, surroundings: ExchangeSurroundings): void {
-  // Whoever wants a body reads it from the exchange, within the limits: for Fastify no method has one.
-  for (const method of methods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  // Whoever wants a body reads it from the exchange, within the limits: for Fastify no method has one, also not those that we refuse.
+  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.route({
     method: methods,
     url: '/',
