@@ -12,7 +12,14 @@ export interface BatchSender<Input, Prepared extends PreparedRecord, Position> {
   /** How many numbers a request of so many records takes. */
   numbersOf(recordCount: number): number
   /** One attempt. @throws PicoError */
-  send(request: { body: Uint8Array; stamp: ProducerStamp; signal: AbortSignal }): Promise<Sent<Position>>
+  send(request: BatchRequest): Promise<Sent<Position>>
+}
+
+export interface BatchRequest {
+  readonly body: Uint8Array
+  readonly recordCount: number
+  readonly stamp: ProducerStamp
+  readonly signal: AbortSignal
 }
 
 export interface PreparedRecord {

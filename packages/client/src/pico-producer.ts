@@ -1,5 +1,5 @@
 import { type AppendRecord, encodeAppendBatch, mediaTypes, pathOfStreamName, picoHeaders } from '@pico/http-contract'
-import { numberHeader } from './answer-headers.ts'
+import { neededNumber, numberHeader } from './answer-headers.ts'
 import type { BatchSender, PreparedRecord } from './batch-sender.ts'
 import { Producer } from './producer.ts'
 import type { ProducerSettings } from './producer-settings.ts'
@@ -23,7 +23,7 @@ export function picoProducer(transport: Transport, stream: string, settings: Pro
     },
     body: (records) => encodeAppendBatch(records.map(({ record }) => record)),
     numbersOf: (recordCount) => recordCount,
-    async send({ body, stamp, signal }) {
+    async send({ body, recordCount, stamp, signal }) {
       const headers = {
         'Content-Type': mediaTypes.batch,
         [picoHeaders.producerId]: stamp.id,
@@ -40,9 +40,12 @@ export function picoProducer(transport: Transport, stream: string, settings: Pro
         repeatable: true,
         signal,
       })
-      const startSeq = numberHeader(answer.headers, 'pico-start-seq')
+      // Of a repetition the server tells only where the first one ended. It remembers that of a producer's last five requests, and no more
+      // than five are ever under way.
+      const nextSeq = neededNumber(answer.headers, 'pico-next-seq')
+      const startSeq = numberHeader(answer.headers, 'pico-start-seq') ?? nextSeq - recordCount
       await answer.body.dump()
-      return { positionOf: startSeq === null ? null : (index) => startSeq + index }
+      return { positionOf: (index) => startSeq + index }
     },
   }
   return new Producer(sender, { retry: transport.retry, ...settings })

@@ -161,8 +161,13 @@ export class PicoStream {
     // A 'now' that had to be asked again would be a later one.
     const start = from === 'now' ? (await this.head(options)).nextSeq : from
     const source = {
-      read: (at: From, waits: boolean, until: AbortSignal) => this.#read(at, options, waits, until),
-      events: (at: From, until: AbortSignal) => this.#events(at, options, until),
+      read: async (at: From, waits: boolean, until: AbortSignal) => {
+        const page = await this.#read(at, options, waits, until)
+        return waits ? notBefore(at, page) : page
+      },
+      events: async function* (this: PicoStream, at: From, until: AbortSignal) {
+        for await (const page of this.#events(at, options, until)) yield notBefore(at, page)
+      }.bind(this),
     }
     yield* follow<From, Page>(source, start, { live, retry: this.#transport.retry, signal })
   }
@@ -277,6 +282,14 @@ async function* recordsOf(pages: AsyncIterable<Page>): AsyncGenerator<StreamReco
 
 function seqOf(from: From): number | string | undefined {
   return from === 'earliest' ? undefined : from
+}
+
+/** @throws PicoError 'out_of_range' when the stream ends before the place: it was deleted, and made anew */
+function notBefore(from: From, page: Page): Page {
+  if (typeof from !== 'number' || page.next >= from) return page
+  throw new PicoError('out_of_range', `the stream ends at ${page.next}, before ${from}: it is another one`, {
+    nextSeq: page.next,
+  })
 }
 
 /** Where 'earliest' is, when the server says that it is no longer at the beginning; null for other failures. */

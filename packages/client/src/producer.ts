@@ -203,9 +203,10 @@ export class Producer<Input, Prepared extends PreparedRecord, Position> {
   async #send(batch: Batch<Prepared, Position>): Promise<void> {
     batch.state = 'in-flight'
     batch.followed = this.#window[0] !== batch
+    const { body, count: recordCount } = batch
     const stamp = { id: this.id, epoch: this.epoch, seq: batch.seq }
     try {
-      const sent = await this.#sender.send({ body: batch.body, stamp, signal: this.#abort.signal })
+      const sent = await this.#sender.send({ body, recordCount, stamp, signal: this.#abort.signal })
       this.#acknowledge(batch, sent)
     } catch (error) {
       if (this.#failure !== null) return
