@@ -8,6 +8,9 @@ import { accepts, freePort, type ProcessExit, type RunningProcess, startProcess 
 export interface PicoServer {
   readonly bootstrap: string
   readonly port: number
+  /** Where streams are served over HTTP, `http://127.0.0.1:…`, and where health, metrics and the admin API are. */
+  readonly httpUrl: string
+  readonly adminUrl: string
   readonly process: RunningProcess
   readonly folder: string
   /** Starts it again on the same data and ports, for instance after a fault point killed it. */
@@ -54,6 +57,7 @@ function cliOf(): string[] {
 export async function startPico(settings: PicoSettings = {}): Promise<PicoServer> {
   const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'pico-e2e-'))
   const port = await freePort()
+  const [httpPort, adminPort] = [await freePort(), await freePort()]
   const objects = `-2@file://${join(folder, 'objects')}`
   const wal = settings.wal === 'shared' ? [`--wal=${objects}?kind=object`] : []
   const args = [
@@ -62,6 +66,10 @@ export async function startPico(settings: PicoSettings = {}): Promise<PicoServer
     'serve',
     '--kafka-listen',
     `127.0.0.1:${port}`,
+    '--listen',
+    `127.0.0.1:${httpPort}`,
+    '--admin-listen',
+    `127.0.0.1:${adminPort}`,
     '--meta-url',
     `sqlite:${join(folder, 'meta.db')}`,
     `--storage=${objects}`,
@@ -83,6 +91,8 @@ export async function startPico(settings: PicoSettings = {}): Promise<PicoServer
   return {
     bootstrap: `127.0.0.1:${port}`,
     port,
+    httpUrl: `http://127.0.0.1:${httpPort}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
     get process() {
       return running
     },

@@ -1,5 +1,6 @@
 export { StartupError, UsageError } from './exit-errors.ts'
 export type { HostPort } from './host-port.ts'
+export type { HttpConfig, HttpListenerConfig } from './http-config.ts'
 export { type KafkaConfig, type ServerConfig, serverConfig } from './serve-config.ts'
 export { type ServeArguments, type ServeFlag, type ServeFlagName, serveDefaults, serveFlags } from './serve-flags.ts'
 export { type RunningServer, type ServerComponents, startServer } from './start-server.ts'

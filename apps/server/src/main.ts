@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
 import yargs, { type Argv } from 'yargs'
 import { commandLineProblem, problemTexts } from './command-line-problem.ts'
+import { clientCommands, clientFlagNames } from './commands/client-commands.ts'
 import { UsageError } from './exit-errors.ts'
 import { type Environment, serveCommand } from './serve-command.ts'
 import { serveFlags } from './serve-flags.ts'
+import { version } from './version.ts'
 
 /** Runs the command. Returns its exit code: 0 done, 1 failed, 2 not understood. */
 export async function main(argv: readonly string[], environment: Environment): Promise<number> {
@@ -12,7 +13,7 @@ export async function main(argv: readonly string[], environment: Environment): P
     exitCode = code
   }
   const problem = (message: string) =>
-    commandLineProblem(message, argv, argv[0] === 'serve' ? Object.keys(serveFlags) : [])
+    commandLineProblem(message, argv, argv[0] === 'serve' ? Object.keys(serveFlags) : clientFlagNames(argv[0]))
   const parser: Argv = yargs([...argv])
     .scriptName('pico')
     .usage('$0 <command>')
@@ -24,6 +25,7 @@ export async function main(argv: readonly string[], environment: Environment): P
       'duplicate-arguments-array': false,
     })
     .command(serveCommand(environment, ended))
+    .command(clientCommands(environment, ended))
     .demandCommand(1, 'pico needs a command, such as: pico serve')
     .strict()
     .help()
@@ -41,11 +43,6 @@ export async function main(argv: readonly string[], environment: Environment): P
     console.error(`pico: ${error instanceof UsageError ? error.message : problem(error.message)}`)
     return 2
   }
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return String((manifest as { version: unknown }).version)
 }
 
 function isYargsError(error: unknown): error is Error {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseByteSize } from './byte-size.ts'
 import { StartupError, UsageError } from './exit-errors.ts'
 import { formatHostPort, type HostPort, isLoopback, isWildcard, parseHostPort } from './host-port.ts'
+import { type HttpConfig, httpConfig, parseHttpAddress, parseOrigins, requireUnexposed } from './http-config.ts'
 import { parseMetadataUrl, type SqliteUrl } from './metadata-url.ts'
 import type { ServeArguments } from './serve-flags.ts'
 import { parseStorage, parseWal, type StoreUri, type WalUri } from './store-uri.ts'
@@ -14,6 +15,7 @@ export interface KafkaConfig {
   readonly replicationFactor: 'any' | 'strict'
   readonly autoCreateTopics: boolean
   readonly requestBytesMax: number
+  readonly connectionsMax: number
   readonly idleTimeoutMs: number
   /** Rules of consumer groups, by the names of @pico/group-coordinator. */
   readonly groups: {
@@ -30,12 +32,17 @@ export interface ServerConfig {
   readonly metadata: SqliteUrl
   readonly storage: StoreUri
   readonly wal: WalUri
+  readonly http: HttpConfig
+  /** Null: no health, no metrics, no admin API. */
+  readonly admin: { readonly listen: HostPort } | null
   /** Null: Kafka is not served. */
   readonly kafka: KafkaConfig | null
   readonly walCacheBytes: number
   readonly blockCacheBytes: number
   readonly packBytes: number
   readonly packIntervalMs: number
+  /** How long it goes on serving, no longer ready, before it stops. */
+  readonly shutdownDrainMs: number
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
 }
 
@@ -44,6 +51,17 @@ const schema = z.object({
   'cluster-id': z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,64}$/, 'is not 1 to 64 letters, digits, dots, dashes or underscores'),
+  listen: parsed(parseHostPort, '--listen'),
+  'no-http': z.boolean(),
+  protocol: z.enum(['pico', 'ds']),
+  'ds-listen': parsed(parseHostPort, '--ds-listen').optional(),
+  'http-address': parsed(parseHttpAddress).optional(),
+  'cors-origin': parsed(parseOrigins).optional(),
+  'long-poll-timeout-sec': wholeNumber(1),
+  'sse-max-duration-sec': wholeNumber(1),
+  routing: z.enum(['redirect', 'local']),
+  'admin-listen': parsed(parseHostPort, '--admin-listen'),
+  'no-admin': z.boolean(),
   'kafka-listen': parsed(parseHostPort, '--kafka-listen'),
   'kafka-advertise': parsed(parseHostPort, '--kafka-advertise').optional(),
   'no-kafka': z.boolean(),
@@ -51,10 +69,12 @@ const schema = z.object({
   'kafka-replication-factor': z.enum(['any', 'strict']),
   'kafka-auto-create-topics': z.enum(['true', 'false']).transform((value) => value === 'true'),
   'kafka-max-request-size': parsed(parseByteSize, '--kafka-max-request-size'),
+  'kafka-max-connections': wholeNumber(1),
   'kafka-idle-timeout-sec': wholeNumber(1),
   'kafka-group-initial-rebalance-delay-ms': wholeNumber(0),
   'kafka-group-min-session-timeout-ms': wholeNumber(1),
   'kafka-group-max-session-timeout-ms': wholeNumber(1),
+  auth: z.enum(['none', 'required']),
   'insecure-allow-remote': z.boolean(),
   'meta-url': parsed(parseMetadataUrl),
   storage: parsed(parseStorage),
@@ -63,16 +83,20 @@ const schema = z.object({
   'block-cache-size': parsed(parseByteSize, '--block-cache-size'),
   'wal-upload-threshold': parsed(parseByteSize, '--wal-upload-threshold'),
   'wal-upload-interval-ms': wholeNumber(1),
+  'shutdown-drain-sec': wholeNumber(0),
   'log-level': z.enum(['debug', 'info', 'warn', 'error']),
 })
 
-type ServeSettings = z.output<typeof schema>
+export type ServeSettings = z.output<typeof schema>
 
 /** @throws UsageError for what cannot be understood, StartupError for what is refused; both name the flag */
 export function serverConfig(given: ServeArguments): ServerConfig {
   const checked = schema.safeParse(given)
   if (!checked.success) throw usageError(checked.error)
   const settings = checked.data
+  if (settings.auth === 'required') {
+    throw new StartupError('--auth required is not available yet in this version: there are no tokens to ask for')
+  }
   const storage = settings.storage
   return {
     nodeId: settings['node-id'],
@@ -80,13 +104,20 @@ export function serverConfig(given: ServeArguments): ServerConfig {
     metadata: settings['meta-url'],
     storage,
     wal: settings.wal ?? { ...storage, kind: 'segment' },
+    http: httpConfig(settings),
+    admin: settings['no-admin'] ? null : adminConfig(settings),
     kafka: settings['no-kafka'] ? null : kafkaConfig(settings),
     walCacheBytes: settings['wal-cache-size'],
     blockCacheBytes: settings['block-cache-size'],
     packBytes: settings['wal-upload-threshold'],
     packIntervalMs: settings['wal-upload-interval-ms'],
+    shutdownDrainMs: settings['shutdown-drain-sec'] * 1000,
     logLevel: settings['log-level'],
   }
+}
+
+function adminConfig(settings: ServeSettings): ServerConfig['admin'] {
+  return { listen: requireUnexposed('admin-listen', settings['admin-listen'], settings) }
 }
 
 function kafkaConfig(settings: ServeSettings): KafkaConfig {
@@ -115,6 +146,7 @@ function kafkaConfig(settings: ServeSettings): KafkaConfig {
     replicationFactor: settings['kafka-replication-factor'],
     autoCreateTopics: settings['kafka-auto-create-topics'],
     requestBytesMax: settings['kafka-max-request-size'],
+    connectionsMax: settings['kafka-max-connections'],
     idleTimeoutMs: settings['kafka-idle-timeout-sec'] * 1000,
     groups: groupsConfig(settings),
   }

@@ -10,6 +10,24 @@ export interface ServeFlag {
 export const serveFlags = {
   'node-id': { describe: 'Id of this node, unique in its cluster', default: '1' },
   'cluster-id': { describe: 'Id that clients see; fixed when the database is made', default: 'picomq' },
+  listen: { describe: 'Where streams are served over HTTP', default: '127.0.0.1:4437' },
+  'no-http': { describe: 'Do not serve streams over HTTP on --listen', switch: true },
+  protocol: { describe: 'What --listen speaks: Pico, or Durable Streams', choices: ['pico', 'ds'], default: 'pico' },
+  'ds-listen': { describe: 'Where Durable Streams is served besides' },
+  'http-address': { describe: 'URL by which others reach --listen (default: where it listens)' },
+  'cors-origin': { describe: 'Origins whose web pages may use the streams, with commas between; * for all' },
+  'long-poll-timeout-sec': { describe: 'How long a long poll waits at the tail', default: '25' },
+  'sse-max-duration-sec': {
+    describe: 'How long a reader is fed events before it has to connect again',
+    default: '55',
+  },
+  routing: {
+    describe: 'A stream that another node has: redirect to that node, or say so (local)',
+    choices: ['redirect', 'local'],
+    default: 'redirect',
+  },
+  'admin-listen': { describe: 'Where health, metrics and the admin API are served', default: '127.0.0.1:9090' },
+  'no-admin': { describe: 'Do not serve health, metrics and the admin API', switch: true },
   'kafka-listen': { describe: 'Where Kafka clients connect', default: '127.0.0.1:9092' },
   'kafka-advertise': { describe: 'host:port that Kafka clients are told to use (default: where it listens)' },
   'no-kafka': { describe: 'Do not serve the Kafka protocol', switch: true },
@@ -25,6 +43,7 @@ export const serveFlags = {
     default: 'true',
   },
   'kafka-max-request-size': { describe: 'Largest Kafka request', default: '100MiB' },
+  'kafka-max-connections': { describe: 'Kafka connections at a time; more are refused', default: '10000' },
   'kafka-idle-timeout-sec': {
     describe: 'Close Kafka connections over which nothing moved for so long',
     default: '600',
@@ -41,6 +60,7 @@ export const serveFlags = {
     describe: 'Longest session timeout that a member of a group may ask for',
     default: '1800000',
   },
+  auth: { describe: 'Who may use the HTTP listeners: everybody', choices: ['none', 'required'], default: 'none' },
   'insecure-allow-remote': { describe: 'Allow a listener without authentication beyond loopback', switch: true },
   'meta-url': { describe: 'Metadata: sqlite:<file> or sqlite::memory:', default: 'sqlite:./data/meta.db' },
   storage: { describe: 'Objects: <bucket id>@file://<folder>', default: '-2@file://./data/objects' },
@@ -55,6 +75,10 @@ export const serveFlags = {
     default: '128MiB',
   },
   'wal-upload-interval-ms': { describe: 'Age of the write-ahead log at which it is packed', default: '60000' },
+  'shutdown-drain-sec': {
+    describe: 'How long it goes on serving after SIGTERM while /ready fails, so that load balancers turn away',
+    default: '0',
+  },
   'log-level': {
     describe: 'Least severe log lines written',
     choices: ['debug', 'info', 'warn', 'error'],

@@ -1,23 +1,17 @@
-import {
-  createKafkaApi,
-  defaultKafkaApiSettings,
-  defaultListenSettings,
-  type KafkaListener,
-  listenKafka,
-} from '@pico/kafka-api'
+import type { HttpListener } from '@pico/http-api'
 import { type LogSettings, openLog, systemClock } from '@pico/log'
-import type { Metadata, NodeIdentity } from '@pico/metadata'
-import { openSqliteMetadata } from '@pico/metadata/sqlite'
-import type { ObjectStore, SegmentStore } from '@pico/storage'
-import { openFileStore } from '@pico/storage/file'
-import { openStreams, recordBatchEntries, type Streams } from '@pico/streams'
+import { openStreams, recordBatchEntries } from '@pico/streams'
 import type { Logger } from 'pino'
+import { adminBackend, openWatch, urlOf, type Watch } from './admin-listener.ts'
 import { Closers } from './closers.ts'
-import { StartupError } from './exit-errors.ts'
-import { type FaultPoint, metadataWithFault, storeWithFault } from './faults.ts'
+import type { FaultPoint } from './faults.ts'
 import { formatHostPort, type HostPort } from './host-port.ts'
-import type { KafkaConfig, ServerConfig } from './serve-config.ts'
-import { serveFlags } from './serve-flags.ts'
+import { advertisedHttpAddress } from './http-config.ts'
+import { openHttp } from './http-listeners.ts'
+import { openKafka } from './kafka-listener.ts'
+import { openMetadata, openStores } from './open-persistence.ts'
+import { metadataProbe, storeProbe } from './probes.ts'
+import type { ServerConfig } from './serve-config.ts'
 import { explained } from './startup-problems.ts'
 
 export interface ServerComponents {
@@ -28,11 +22,17 @@ export interface ServerComponents {
 export interface RunningServer {
   readonly nodeId: number
   readonly nodeEpoch: number
-  /** Where Kafka clients connect; null when they cannot. */
+  /** Where Kafka clients connect; null when they cannot. So are those that follow. */
   readonly kafka: HostPort | null
+  /** Where `--listen` serves streams over HTTP. */
+  readonly http: HostPort | null
+  /** Where `--ds-listen` serves Durable Streams. */
+  readonly durableStreams: HostPort | null
+  /** Where health, metrics and the admin API are. */
+  readonly admin: HostPort | null
   /** Resolves when another node epoch has taken over: this one may not go on. */
   readonly fenced: Promise<'fenced'>
-  /** Stops accepting, lets requests at hand finish, makes everything durable, closes. */
+  /** Says that it is not ready, serves on for as long as it was told, lets requests at hand finish, makes everything durable, closes. */
   close(): Promise<void>
 }
 
@@ -60,8 +60,17 @@ async function open(
   { log, fault = null }: ServerComponents,
   closers: Closers,
 ): Promise<RunningServer> {
-  const { store, walStore } = await openStores(config, fault, closers)
+  const watch = await openWatch(config, log)
+  const { readiness, metrics, listener: admin } = watch
+  if (admin !== null) {
+    closers.add(() => admin.close(drainMs))
+    log.info(`serving health, metrics and the admin API on ${urlOf(admin)}`)
+  }
+
+  const { store, walStore, bare } = await openStores(config, fault, closers)
   const { metadata, node, clusterId } = await openMetadata(config, store, fault, closers)
+  for (const [flag, folder] of bare) readiness.watch(storeProbe(flag, folder, node.nodeId))
+  readiness.watch(metadataProbe(metadata))
 
   const fenced = Promise.withResolvers<'fenced'>()
   const engine = await explained('log', config, () =>
@@ -79,71 +88,82 @@ async function open(
     ),
   )
   closers.add(() => engine.close())
-  engine.onFenced = () => fenced.resolve('fenced')
+  metrics.watchLog(engine)
+  engine.onFenced = () => {
+    readiness.become('fenced')
+    fenced.resolve('fenced')
+  }
 
   const partitionsMax = config.kafka?.partitionsMax ?? 1
   const streams = await openStreams({ log: engine, metadata, node, clusterId, clock: systemClock }, { partitionsMax })
   closers.add(() => streams.close())
 
-  const listener = config.kafka === null ? null : await openKafka(config, config.kafka, streams, log)
-  if (listener !== null) closers.add(() => listener.close(drainMs))
-  const kafka = listener === null ? null : { host: listener.host, port: listener.port }
-  if (kafka === null) log.info('serving nobody: --no-kafka')
-  else log.info(`serving Kafka clients on ${formatHostPort(kafka)}`)
-  return { ...node, kafka, fenced: fenced.promise, close: () => closers.close() }
-}
-
-type FileStore = ObjectStore & SegmentStore
-
-async function openStores(
-  config: ServerConfig,
-  fault: FaultPoint | null,
-  closers: Closers,
-): Promise<{ store: FileStore; walStore: FileStore }> {
-  const openOne = async (flag: 'storage' | 'wal') => {
-    const opened = await explained(flag, config, () => openFileStore(config[flag].folder))
-    closers.add(() => opened.close())
-    return storeWithFault(opened, fault)
+  const doors = new Doors()
+  closers.add(() => doors.close())
+  for (const listenerConfig of config.http.listeners) {
+    const listener = await openHttp(listenerConfig, config.http, { streams, metrics, log })
+    doors.add(listenerConfig.flag, listener)
+    const protocol = listenerConfig.protocol === 'pico' ? 'Pico protocol' : 'Durable Streams'
+    log.info(`serving streams over HTTP (${protocol}) on ${urlOf(listener)}`)
   }
-  const store = await openOne('storage')
-  const walStore = config.wal.folder === config.storage.folder ? store : await openOne('wal')
-  return { store, walStore }
+  const kafka = config.kafka === null ? null : await openKafka(config.kafka, { streams, observer: metrics.kafka, log })
+  if (kafka !== null) {
+    doors.add('kafka-listen', kafka.listener)
+    log.info(`serving Kafka clients on ${formatHostPort(kafka.listener)}`)
+  }
+
+  const http = doors.where('listen')
+  watch.show(
+    adminBackend({
+      streams,
+      metadata,
+      node,
+      readiness,
+      groups: kafka?.groups ?? null,
+      httpAddress: advertisedHttpAddress(config.http, http?.port),
+      kafkaAddress: config.kafka && kafka && formatHostPort(config.kafka.advertise ?? kafka.listener),
+    }),
+    http !== null && config.http.listeners[0]?.protocol === 'pico' ? urlOf(http) : null,
+  )
+  if (doors.isEmpty) log.warn('serving no streams: --no-http and --no-kafka')
+  readiness.become('serving')
+  return {
+    ...node,
+    kafka: doors.where('kafka-listen'),
+    http,
+    durableStreams: doors.where('ds-listen'),
+    admin: admin && { host: admin.host, port: admin.port },
+    fenced: fenced.promise,
+    close: () => close(config, watch, closers),
+  }
 }
 
-async function openMetadata(config: ServerConfig, store: ObjectStore, fault: FaultPoint | null, closers: Closers) {
-  return explained('metadata', config, async () => {
-    const opened = await openSqliteMetadata({ path: config.metadata.path })
-    closers.add(() => opened.close())
-    const metadata = metadataWithFault(opened, fault)
-    const clusterId = await metadata.nodes.clusterId(config.clusterId)
-    if (config.clusterId !== clusterId && config.clusterId !== serveFlags['cluster-id'].default) {
-      throw new StartupError(
-        `the database was made for the cluster ${clusterId}, not ${config.clusterId} (--cluster-id)`,
-      )
-    }
-    const addresses =
-      config.kafka === null ? {} : { kafka: formatHostPort(config.kafka.advertise ?? config.kafka.listen) }
-    const node = await metadata.nodes.register({ nodeId: config.nodeId, addresses, slots: 1 }, Date.now())
-    await requireOwnObjects(config, store, metadata, node)
-    return { metadata, node, clusterId }
-  })
+async function close({ shutdownDrainMs }: ServerConfig, { readiness }: Watch, closers: Closers): Promise<void> {
+  readiness.become('draining')
+  if (readiness.state === 'draining' && shutdownDrainMs > 0)
+    await new Promise((resolve) => setTimeout(resolve, shutdownDrainMs))
+  await closers.close()
 }
 
-/**
- * A new database with old objects beside it knows nothing of them: serving would begin at offset 0 again, over records that somebody
- * still believes in.
- */
-async function requireOwnObjects(
-  config: ServerConfig,
-  store: ObjectStore,
-  metadata: Metadata,
-  node: NodeIdentity,
-): Promise<void> {
-  if (node.nodeEpoch > 1 || (await metadata.streams.count()) > 0) return
-  for await (const { key } of store.list('')) {
-    throw new StartupError(
-      `--storage ${config.storage.folder} holds objects (${key}) that the database ${config.metadata.path} knows nothing about: give the --meta-url that belongs to them, or another folder`,
-    )
+/** The listeners that clients come through: they close together, so that one slow request does not keep the others waiting. */
+class Doors {
+  readonly #listeners = new Map<string, Pick<HttpListener, 'host' | 'port' | 'close'>>()
+
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0
+  }
+
+  add(flag: string, listener: Pick<HttpListener, 'host' | 'port' | 'close'>): void {
+    this.#listeners.set(flag, listener)
+  }
+
+  where(flag: string): HostPort | null {
+    const listener = this.#listeners.get(flag)
+    return listener === undefined ? null : { host: listener.host, port: listener.port }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#listeners.values()].map((listener) => listener.close(drainMs)))
   }
 }
 
@@ -164,32 +184,4 @@ function logSettings({
     ...(wal.unflushedBytesMax !== undefined && { unflushedBytesMax: wal.unflushedBytesMax }),
     ...(wal.uploadsInFlightMax !== undefined && { flushesInFlightMax: wal.uploadsInFlightMax }),
   }
-}
-
-function openKafka(config: ServerConfig, kafka: KafkaConfig, streams: Streams, log: Logger): Promise<KafkaListener> {
-  let advertised = kafka.advertise ?? kafka.listen
-  const { groups } = defaultKafkaApiSettings
-  const api = createKafkaApi(
-    {
-      streams,
-      cluster: { brokers: () => [{ nodeId: streams.nodeId, ...advertised, rack: null }] },
-      clock: systemClock,
-      log,
-    },
-    {
-      ...defaultKafkaApiSettings,
-      autoCreateTopics: kafka.autoCreateTopics,
-      replicationFactor: kafka.replicationFactor,
-      groups: { ...groups, protocol: { ...groups.protocol, ...kafka.groups } },
-    },
-  )
-  return explained('kafka', config, async () => {
-    const { requestBytesMax, idleTimeoutMs, listen } = kafka
-    const listener = await listenKafka(
-      { api, log },
-      { ...defaultListenSettings, ...listen, requestBytesMax, idleTimeoutMs },
-    )
-    if (kafka.advertise === undefined) advertised = { host: listener.host, port: listener.port }
-    return listener
-  })
 }

@@ -1,11 +1,11 @@
 import { DatabaseLockedError, MetadataUnavailableError } from '@pico/metadata'
 import { StorageError } from '@pico/storage'
 import { StartupError } from './exit-errors.ts'
-import { formatHostPort } from './host-port.ts'
+import { formatHostPort, type HostPort } from './host-port.ts'
 import type { ServerConfig } from './serve-config.ts'
 
 /** What is being opened: it decides which flag an operator has to look at. */
-type Opening = 'storage' | 'wal' | 'metadata' | 'log' | 'kafka'
+type Opening = 'storage' | 'wal' | 'metadata' | 'log'
 
 /** Runs a step of the start. What an operator can mend becomes one line that names the flag; a bug stays what it is. */
 export async function explained<T>(opening: Opening, config: ServerConfig, step: () => Promise<T>): Promise<T> {
@@ -18,13 +18,22 @@ export async function explained<T>(opening: Opening, config: ServerConfig, step:
   }
 }
 
+/** Begins to listen. What an operator can mend becomes one line that names the flag. */
+export async function listening<T>(flag: string, where: HostPort, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen()
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === null) throw error
+    throw new StartupError(`cannot listen on ${formatHostPort(where)} (--${flag}): ${meaningOf(code)}`, {
+      cause: error,
+    })
+  }
+}
+
 function problemOf(opening: Opening, config: ServerConfig, error: unknown): string | null {
   const code = systemCode(error)
   switch (opening) {
-    case 'kafka': {
-      if (code === null || config.kafka === null) return null
-      return `cannot listen on ${formatHostPort(config.kafka.listen)} (--kafka-listen): ${meaningOf(code)}`
-    }
     case 'storage':
     case 'wal':
       return code === null ? null : `cannot use the folder ${config[opening].folder} (--${opening}): ${meaningOf(code)}`

@@ -29,6 +29,8 @@ async function pico(argv: readonly string[], environment: Record<string, string>
 function serveFlagsHere(flags: ServeArguments = {}): ServeArguments {
   return {
     'kafka-listen': '127.0.0.1:0',
+    listen: '127.0.0.1:0',
+    'admin-listen': '127.0.0.1:0',
     'meta-url': `sqlite:${join(folder, 'meta.db')}`,
     storage: `-2@file://${join(folder, 'objects')}`,
     'log-level': 'error',
@@ -51,17 +53,19 @@ function start(flags: ServeArguments = {}) {
 }
 
 describe('pico serve does not start, says why in one line and ends with 1, when', () => {
-  it('the port is in use', async () => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => taken.once('listening', resolve))
-    const address = taken.address()
-    if (address === null || typeof address === 'string') throw new Error('no port')
-    expect(await serve({ 'kafka-listen': `127.0.0.1:${address.port}` })).toEqual({
-      exitCode: 1,
-      lines: [`pico: cannot listen on 127.0.0.1:${address.port} (--kafka-listen): the port is in use`],
-    })
-    taken.close()
-  })
+  it.each(['kafka-listen', 'listen', 'ds-listen', 'admin-listen'] as const)(
+    'the port of --%s is in use',
+    async (flag) => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      await new Promise((resolve) => taken.once('listening', resolve))
+      const address = taken.address()
+      if (address === null || typeof address === 'string') throw new Error('no port')
+      const { exitCode, lines } = await serve({ [flag]: `127.0.0.1:${address.port}` })
+      expect(lines).toEqual([`pico: cannot listen on 127.0.0.1:${address.port} (--${flag}): the port is in use`])
+      expect(exitCode).toBe(1)
+      taken.close()
+    },
+  )
 
   it('the address is not of this machine', async () => {
     const { exitCode, lines } = await serve({ 'kafka-listen': '203.0.113.1:9092', 'insecure-allow-remote': true })
@@ -71,11 +75,22 @@ describe('pico serve does not start, says why in one line and ends with 1, when'
     expect(exitCode).toBe(1)
   })
 
-  it('the listener would be exposed without being told so', async () => {
-    const { exitCode, lines } = await serve({ 'kafka-listen': '0.0.0.0:0' })
-    expect(lines).toEqual([
-      expect.stringMatching(/^pico: --kafka-listen 0\.0\.0\.0:0 is beyond loopback.*--insecure-allow-remote/),
-    ])
+  it.each(['kafka-listen', 'listen', 'ds-listen', 'admin-listen'] as const)(
+    '--%s would be exposed without being told so',
+    async (flag) => {
+      const { exitCode, lines } = await serve({ [flag]: '0.0.0.0:0' })
+      expect(lines).toEqual([
+        expect.stringMatching(
+          new RegExp(`^pico: --${flag} 0\\.0\\.0\\.0:0 is beyond loopback.*--insecure-allow-remote`),
+        ),
+      ])
+      expect(exitCode).toBe(1)
+    },
+  )
+
+  it('tokens are asked for, which do not exist yet', async () => {
+    const { exitCode, lines } = await serve({ auth: 'required' })
+    expect(lines).toEqual([expect.stringMatching(/^pico: --auth required is not available yet/)])
     expect(exitCode).toBe(1)
   })
 

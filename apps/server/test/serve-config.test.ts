@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { advertisedHttpAddress } from '../src/http-config.ts'
 import { StartupError, serveDefaults, serverConfig, UsageError } from '../src/index.ts'
 import type { ServeArguments } from '../src/serve-flags.ts'
 
@@ -17,6 +18,16 @@ describe('serverConfig', () => {
       metadata: { kind: 'sqlite', path: resolve('data/meta.db') },
       storage: { bucketId: -2, folder },
       wal: { bucketId: -2, folder, kind: 'segment' },
+      http: {
+        listeners: [{ listen: { host: '127.0.0.1', port: 4437 }, protocol: 'pico', flag: 'listen' }],
+        address: undefined,
+        routing: 'redirect',
+        corsOrigins: [],
+        longPollTimeoutMs: 25_000,
+        sseMaxDurationMs: 55_000,
+      },
+      admin: { listen: { host: '127.0.0.1', port: 9090 } },
+      shutdownDrainMs: 0,
       kafka: {
         listen: { host: '127.0.0.1', port: 9092 },
         advertise: undefined,
@@ -24,6 +35,7 @@ describe('serverConfig', () => {
         autoCreateTopics: true,
         requestBytesMax: 100 << 20,
         idleTimeoutMs: 600_000,
+        connectionsMax: 10_000,
         groups: {
           groupInitialRebalanceDelayMs: 3000,
           groupMinSessionTimeoutMs: 6000,
@@ -92,6 +104,54 @@ describe('serverConfig', () => {
   })
 })
 
+describe('HTTP listeners', () => {
+  it('are as many as were asked for, each with its protocol', () => {
+    const ds = { listen: { host: '127.0.0.1', port: 4438 }, protocol: 'ds', flag: 'ds-listen' }
+    const both = serverConfig(given({ 'ds-listen': '127.0.0.1:4438' })).http.listeners
+    expect(both).toMatchObject([{ protocol: 'pico', flag: 'listen' }, ds])
+    const flags = { 'no-http': true, 'no-admin': true }
+    expect(serverConfig(given({ ...flags, 'ds-listen': '127.0.0.1:4438' }))).toMatchObject({
+      admin: null,
+      http: { listeners: [ds] },
+    })
+    expect(serverConfig(given(flags)).http.listeners).toEqual([])
+    expect(serverConfig(given({ protocol: 'ds' })).http.listeners).toMatchObject([{ protocol: 'ds', flag: 'listen' }])
+  })
+
+  it.each(['listen', 'ds-listen', 'admin-listen'])('--%s is exposed only when told that it may be', (flag) => {
+    for (const listen of ['0.0.0.0:4437', '10.0.0.1:4437', '[::]:4437', 'node1:4437']) {
+      expect(() => serverConfig(given({ [flag]: listen }))).toThrow(StartupError)
+      expect(() => serverConfig(given({ [flag]: listen }))).toThrow(`--${flag} ${listen} is beyond loopback`)
+      expect(() => serverConfig(given({ [flag]: listen, 'insecure-allow-remote': true }))).not.toThrow()
+    }
+  })
+
+  it.each([
+    ['node1:4437', 'http://node1:4437'],
+    ['https://streams.example', 'https://streams.example'],
+    ['http://[fd00::1]:4437/', 'http://[fd00::1]:4437'],
+  ])('are reached at --http-address %s', (given1, address) => {
+    expect(serverConfig(given({ 'http-address': given1 })).http.address).toBe(address)
+    expect(advertisedHttpAddress(serverConfig(given({ 'http-address': given1 })).http)).toBe(address)
+  })
+
+  it('are reached where they listen when nothing else is said, if that is an address', () => {
+    expect(advertisedHttpAddress(serverConfig(given()).http)).toBe('http://127.0.0.1:4437')
+    const any = { listen: '[::1]:0' }
+    expect(advertisedHttpAddress(serverConfig(given(any)).http, 12_345)).toBe('http://[::1]:12345')
+    const wildcard = { listen: '0.0.0.0:4437', 'insecure-allow-remote': true }
+    expect(advertisedHttpAddress(serverConfig(given(wildcard)).http)).toBeNull()
+    expect(advertisedHttpAddress(serverConfig(given({ 'no-http': true })).http)).toBeNull()
+  })
+
+  it('let web pages of those origins in', () => {
+    expect(serverConfig(given({ 'cors-origin': 'https://a.example, http://localhost:3000' })).http.corsOrigins).toEqual(
+      ['https://a.example', 'http://localhost:3000'],
+    )
+    expect(serverConfig(given({ 'cors-origin': '*' })).http.corsOrigins).toEqual(['*'])
+  })
+})
+
 describe('what cannot be understood names its flag', () => {
   it.each([
     ['node-id', 'one', /--node-id/],
@@ -102,6 +162,18 @@ describe('what cannot be understood names its flag', () => {
     ['kafka-listen', 'host:99999', /--kafka-listen.*host:port/],
     ['kafka-listen', '::1:9092', /--kafka-listen.*host:port/],
     ['kafka-advertise', 'host', /--kafka-advertise.*host:port/],
+    ['kafka-max-connections', '0', /--kafka-max-connections/],
+    ['listen', '4437', /--listen.*host:port/],
+    ['ds-listen', '4437', /--ds-listen.*host:port/],
+    ['admin-listen', 'x', /--admin-listen.*host:port/],
+    ['http-address', 'http://node1:4437/path', /--http-address/],
+    ['http-address', '0.0.0.0:4437', /--http-address/],
+    ['http-address', 'http://', /--http-address/],
+    ['cors-origin', 'app.example', /--cors-origin.*origin such as/],
+    ['cors-origin', 'https://app.example/', /--cors-origin.*origin such as/],
+    ['long-poll-timeout-sec', '0', /--long-poll-timeout-sec/],
+    ['sse-max-duration-sec', 'x', /--sse-max-duration-sec/],
+    ['shutdown-drain-sec', '-1', /--shutdown-drain-sec/],
     ['kafka-max-partitions', '1.5', /--kafka-max-partitions/],
     ['kafka-max-request-size', '10 potatoes', /--kafka-max-request-size.*size/],
     ['meta-url', 'postgres://user@db/pico', /--meta-url.*not available yet/],

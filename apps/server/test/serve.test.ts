@@ -13,13 +13,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const anyPort = ['--kafka-listen', '127.0.0.1:0']
+const anyPort = ['kafka-listen', 'listen', 'admin-listen'].flatMap((flag) => [`--${flag}`, '127.0.0.1:0'])
 
 function serve(args: readonly string[] = anyPort, env: Record<string, string> = {}): PicoProcess {
   return new PicoProcess(['serve', ...args], { cwd: folder, env })
 }
 
-describe('pico serve', () => {
+describe('pico serve', { timeout: 60_000 }, () => {
   it('says in JSON lines where it serves, keeps its files under ./data, ends in order at SIGTERM', async () => {
     const server = serve([...anyPort, '--log-level', 'debug'])
     const port = await server.kafkaPort()
@@ -31,7 +31,13 @@ describe('pico serve', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).msg)
-    expect(messages).toEqual([`serving Kafka clients on 127.0.0.1:${port}`, 'stopping', 'stopped'])
+    expect(messages).toEqual([
+      expect.stringMatching(/^serving health, metrics and the admin API on http:\/\/127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^serving streams over HTTP \(Pico protocol\) on http:\/\/127\.0\.0\.1:\d+$/),
+      `serving Kafka clients on 127.0.0.1:${port}`,
+      'stopping',
+      'stopped',
+    ])
     expect(await accepts(port)).toBe(false)
     expect(readdirSync(join(folder, 'data')).sort()).toEqual(['meta.db', 'objects'])
   })
@@ -51,6 +57,8 @@ describe('pico serve', () => {
   it('takes its flags from variables', async () => {
     const server = serve([], {
       PICO_KAFKA_LISTEN: '127.0.0.1:0',
+      PICO_LISTEN: '127.0.0.1:0',
+      PICO_NO_ADMIN: 'true',
       PICO_META_URL: 'sqlite:./other.db',
       PICO_STORAGE: '-2@file://./other',
     })

@@ -219,6 +219,7 @@ describe('metrics', () => {
     kafka.requestAnswered('Produce', 12, 31.25, 100)
     kafka.errorAnswered('Produce', 'NOT_LEADER_OR_FOLLOWER')
     const http = system.metrics.http('pico')
+    expect(system.metrics.http('pico')).toBe(http) // of two listeners, or their lines would be there twice
     http.connectionOpened()
     http.requestAnswered('read', 200, 0.2)
     http.requestAnswered('read', 204, 0.2)

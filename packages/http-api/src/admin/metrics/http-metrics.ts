@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { HttpObserver } from '../../server/observer.ts'
 import { ByKey, DurationHistogram } from './duration-histogram.ts'
 
-/** An observer for each listener that serves streams over HTTP, by the name of its protocol. */
+/** An observer for the listeners that serve streams over HTTP, by the name of their protocol. */
 export function httpMetrics(registry: Registry): (protocol: string) => HttpObserver {
   const registers = [registry]
   const durations = new DurationHistogram(
@@ -34,7 +34,7 @@ export function httpMetrics(registry: Registry): (protocol: string) => HttpObser
     registers,
   })
 
-  return (protocol) => {
+  const observers = new ByKey((protocol): HttpObserver => {
     const byRoute = new ByKey((route) => durations.line({ protocol, route }))
     connections.set({ protocol }, 0)
     for (const kind of ['long-poll', 'sse']) readers.set({ protocol, kind }, 0)
@@ -52,5 +52,6 @@ export function httpMetrics(registry: Registry): (protocol: string) => HttpObser
       liveReaderOpened: (kind) => readers.inc({ protocol, kind }),
       liveReaderClosed: (kind) => readers.dec({ protocol, kind }),
     }
-  }
+  })
+  return (protocol) => observers.get(protocol)
 }
