@@ -170,6 +170,7 @@ describe('names', () => {
   })
 
   it('have no other methods', async () => {
+    expect((await server.request('PATCH', '/names/x', json)).status).toBe(405)
     const response = await server.request('PATCH', '/names/x', text, 'x')
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toContain('POST')
