@@ -6,7 +6,7 @@ import type { LogComponents } from './log.ts'
 import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
 import type { LogSettings } from './settings.ts'
-import { isWalKey, type StoredEntries } from './stored-entries.ts'
+import { isWalKey, partOf, type StoredEntries } from './stored-entries.ts'
 
 const candidatesMax = 64
 
@@ -67,7 +67,12 @@ export async function compactOnce(
     const added = compaction.extents.filter((extent) => extent.streamId === streamId)
     stream.extents = [
       ...kept,
-      ...added.map(({ cuts: _, ...extent }) => ({ ...extent, objectKey: key, objectBytes: object.lengthBytes })),
+      ...added.map(({ cuts: _, ...extent }) => ({
+        ...extent,
+        objectKey: key,
+        objectBytes: object.lengthBytes,
+        objectStreamId: streamId,
+      })),
     ].sort((a, b) => a.baseOffset - b.baseOffset)
   }
   return true
@@ -109,7 +114,7 @@ async function* body(
   yield* builder.finish()
 }
 
-/** An extent's bytes, each verified by its checksum before it is copied on. */
+/** An extent's bytes, chunk by chunk, each verified by its checksum before what is wanted of it is copied on. */
 async function* extentBytes(
   { store, wal }: Pick<LogComponents, 'store' | 'wal'>,
   stored: StoredEntries,
@@ -118,11 +123,12 @@ async function* extentBytes(
 ): AsyncGenerator<Uint8Array> {
   const source: ObjectStore = extent.crc32c === null ? store : wal.store
   for (const chunk of await stored.chunksOf(extent)) {
-    if (chunk.baseOffset < extent.baseOffset || chunk.baseOffset >= extent.endOffset) continue
+    const endsBefore = chunk.position + chunk.lengthBytes <= extent.position
+    if (endsBefore || chunk.position >= extent.position + extent.lengthBytes) continue
     const bytes = await source.get(extent.objectKey, { offset: chunk.position, length: chunk.lengthBytes }, { signal })
     if (crc32c(bytes) !== chunk.crc32c) {
       throw new ObjectCorruptError(extent.objectKey, chunk.position, 'bytes do not match their checksum')
     }
-    yield bytes
+    yield partOf(extent, chunk, bytes)
   }
 }

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert'
 import { FencedError } from '@pico/metadata'
 import { AppendFailedError, LogClosedError } from './errors.ts'
 import { Flush } from './flush.ts'
@@ -8,6 +9,7 @@ import { type Maintenance, startMaintenance } from './maintenance.ts'
 import { OpenStream, type StreamEngine } from './open-stream.ts'
 import { Packer } from './packer.ts'
 import type { LogSettings } from './settings.ts'
+import { type SharedBelow, sharedBelow } from './shared-below.ts'
 import type { StoredEntries } from './stored-entries.ts'
 import type { FrameLocation, Wal } from './wal.ts'
 
@@ -139,6 +141,14 @@ export class LogEngine implements Log, StreamEngine {
 
   maintain(): Promise<void> {
     return this.#maintenance.run()
+  }
+
+  async shareBelow(streamId: number, offset: number): Promise<SharedBelow> {
+    this.#assertOpen()
+    const stream = this.#streams.get(streamId)
+    assert(stream !== undefined && offset <= stream.committedOffset, 'what is durable of an open stream is shared')
+    await this.#packer.packStream(stream)
+    return sharedBelow(stream, offset, this.stored)
   }
 
   get stats(): LogStats {

@@ -3,6 +3,7 @@ import type { ObjectStore, SegmentStore } from '@pico/storage'
 import type { Clock } from './clock.ts'
 import type { EntryFormat } from './entry-format.ts'
 import type { LogStream, LogStreamObserver } from './log-stream.ts'
+import type { SharedBelow } from './shared-below.ts'
 
 /** Which WAL: frames in segment files (the frame is the commit), or an object per flush and a commit in SQL. */
 export type WalComponents =
@@ -49,6 +50,11 @@ export interface Log {
   flush(): Promise<void>
   /** Packs what is un-packed into a data object (tests, shutdown of a shared WAL). */
   pack(): Promise<void>
+  /**
+   * What a fork of an open stream that ends at `offset`, which is durable, can share with it: packs what the stream has un-packed, and
+   * finds where the fork's own entries have to begin. @throws ReadFailedError
+   */
+  shareBelow(streamId: number, offset: number): Promise<SharedBelow>
   /** One round of maintenance: retention, compaction of objects, deletion of doomed ones. Runs by itself every `maintenanceIntervalMs`. */
   maintain(): Promise<void>
   /** Called once when this node epoch is fenced. The log accepts nothing from then on. */

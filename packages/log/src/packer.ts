@@ -40,6 +40,8 @@ export class Packer {
   /** Committed and un-packed, in order. */
   #frames: Frame[] = []
   #packing: Promise<void> | null = null
+  /** Packs, of everything or of one stream, come one after the other. */
+  #lastTurn: Promise<unknown> = Promise.resolve()
   #cancelTimer: (() => void) | null = null
   #stopped = false
   /** All packed but still being filled when last looked at: their rows stay until they are complete. */
@@ -65,16 +67,28 @@ export class Packer {
 
   /** Packs everything committed so far. Concurrent calls share one pack. */
   pack(): Promise<void> {
-    this.#packing ??= this.#packNow().finally(() => {
+    this.#packing ??= this.#inTurn(() => this.#packNow()).finally(() => {
       this.#packing = null
     })
     return this.#packing
   }
 
+  /** Packs what one stream has committed so far, and leaves the rest where it is. */
+  packStream(stream: OpenStream): Promise<void> {
+    return this.#inTurn(async () => {
+      const runs = stream.runs.filter((run) => !run.packed)
+      if (runs.length === 0) return
+      const { object, slices } = await this.#write(runs)
+      const extents = slices.map((slice) => extentOf(slice, object.objectId))
+      await this.#commit({ objects: [object], extents, runs, units: [] })
+      this.#switchOver(runs, { object, slices })
+    })
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer?.()
-    await this.#packing?.catch(() => undefined) // adoptRest() takes over whatever could not be packed
+    await this.#lastTurn // what failed, whoever asked for it was told; adoptRest() takes over whatever could not be packed
   }
 
   /** At the end: extents into the WAL for what is left. */
@@ -108,6 +122,12 @@ export class Packer {
     await this.#commit({ objects, extents, runs, units: [...packedUnits, ...units] })
     this.#frames = []
     this.unpackedBytes = 0
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#lastTurn.then(work)
+    this.#lastTurn = turn.catch(() => undefined)
+    return turn
   }
 
   #packSoon(): void {
@@ -148,9 +168,10 @@ export class Packer {
     this.#releaseUnread()
   }
 
-  /** Runs of streams that are still there, by stream, then offset. */
+  /** Runs that are not packed yet, of streams that are still there, by stream, then offset. */
   #liveRuns(frames: readonly Frame[]): Run[] {
-    const runs = frames.flatMap((frame) => frame.runs.filter((run) => this.#parts.stream(run.streamId) !== undefined))
+    const isWanted = (run: Run) => !run.packed && this.#parts.stream(run.streamId) !== undefined
+    const runs = frames.flatMap((frame) => frame.runs.filter(isWanted))
     return runs.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
   }
 
@@ -212,6 +233,7 @@ export class Packer {
         ...extentOf(slice, object.objectId),
         objectKey: object.key,
         objectBytes: object.lengthBytes,
+        objectStreamId: slice.streamId,
       })
     }
     const touched = new Set<OpenStream>()

@@ -108,9 +108,9 @@ export class StoredEntries {
     const known = this.#chunks.get(key)
     if (known !== undefined) return known
     try {
-      const slice = (await this.#index(extent)).slice(extent.streamId)
+      const slice = (await this.#index(extent)).slice(extent.objectStreamId)
       if (slice === undefined || slice.endOffset < extent.endOffset) {
-        const reason = `no entries of stream ${extent.streamId} where SQL says`
+        const reason = `no entries of stream ${extent.objectStreamId} where SQL says`
         throw new ObjectCorruptError(extent.objectKey, extent.position, reason)
       }
       this.#chunks.set(key, slice.chunks)
@@ -142,13 +142,15 @@ export class StoredEntries {
     signal: AbortSignal | undefined,
   ): EntryBytes | Promise<EntryBytes> {
     const at = chunkAt(chunks, offset)
-    const baseOffset = chunks[at]?.baseOffset ?? extent.baseOffset
-    // The object may hold later entries of the stream that do not follow on this extent.
+    const chunk = chunks[at]
+    if (chunk === undefined) throw new Error('a slice has a chunk')
+    // The object may hold other entries of the stream, before this extent and after it, in the same chunks.
+    const baseOffset = Math.max(chunk.baseOffset, extent.baseOffset)
     const endOffset = Math.min(chunks[at + 1]?.baseOffset ?? extent.endOffset, extent.endOffset)
     const bytes = this.#dataBlocks.read(extent.objectKey, chunks, at, signal)
-    if (!(bytes instanceof Promise)) return { bytes, baseOffset, endOffset }
+    if (!(bytes instanceof Promise)) return { bytes: partOf(extent, chunk, bytes), baseOffset, endOffset }
     return bytes.then(
-      (read) => ({ bytes: read, baseOffset, endOffset }),
+      (read) => ({ bytes: partOf(extent, chunk, read), baseOffset, endOffset }),
       (cause: unknown) => {
         throw new ReadFailedError(extent.streamId, offset, { cause })
       },
@@ -215,7 +217,14 @@ function walExtents(extents: readonly Extent[], from: number, to: number): WalCh
 }
 
 function chunksKey(extent: Extent): string {
-  return `${extent.objectId}:${extent.streamId}`
+  return `${extent.objectId}:${extent.objectStreamId}`
+}
+
+/** What of a chunk's bytes belongs to the extent. A trim, or a fork, may have left the rest to others. */
+export function partOf(extent: Extent, chunk: Chunk, bytes: Uint8Array): Uint8Array {
+  const from = Math.max(0, extent.position - chunk.position)
+  const to = Math.min(bytes.length, extent.position + extent.lengthBytes - chunk.position)
+  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to)
 }
 
 /** The last chunk that begins at or before `offset`. */

@@ -8,6 +8,7 @@ import { packConformance } from './conformance/pack.ts'
 import { randomHistoryConformance } from './conformance/random-history.ts'
 import { retentionConformance } from './conformance/retention.ts'
 import { streamCatalogConformance } from './conformance/stream-catalog.ts'
+import { streamLifeConformance } from './conformance/stream-life.ts'
 import { streamOwnershipConformance } from './conformance/stream-ownership.ts'
 import { streamRemovalConformance } from './conformance/stream-removal.ts'
 import { walConformance } from './conformance/wal.ts'
@@ -23,6 +24,7 @@ export type { OpenMetadata } from './conformance/world.ts'
 export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { historyRuns?: number } = {}): void {
   describe('node registry', () => nodeRegistryConformance(open))
   describe('stream catalog', () => streamCatalogConformance(open))
+  describe('lives of streams', () => streamLifeConformance(open))
   describe('ownership', () => streamOwnershipConformance(open))
   describe('trim and delete', () => streamRemovalConformance(open))
   describe('WAL rows', () => walConformance(open))

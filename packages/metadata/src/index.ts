@@ -22,7 +22,9 @@ export type {
 export type { Metadata } from './metadata.ts'
 export type { NodeIdentity, NodeRegistry } from './node-registry.ts'
 export type {
+  ExtentCut,
   LeaderEpochStart,
+  NewFork,
   NewStream,
   OpenedStream,
   StreamCatalog,

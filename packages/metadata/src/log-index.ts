@@ -13,9 +13,12 @@ export interface Extent {
   readonly maxTimestampMs: number
   /** CRC-32C of the extent's bytes when it points into a WAL object or segment; null for a data object, whose footer has them. */
   readonly crc32c: number | null
+  /** The stream under whose id a data object holds the bytes: of a fork's extents its source, or the source of that. */
+  readonly objectStreamId: number
 }
 
-export type NewExtent = Omit<Extent, 'objectKey' | 'objectBytes'>
+/** Entries are written under their own stream's id: only a fork takes over extents of another. */
+export type NewExtent = Omit<Extent, 'objectKey' | 'objectBytes' | 'objectStreamId'>
 
 export interface NewObject {
   readonly objectId: number

@@ -67,6 +67,26 @@ export interface NewStream {
   readonly idleTtlMs?: number | null
 }
 
+export interface NewFork {
+  readonly stream: NewStream
+  readonly sourceStreamId: number
+  /** What `StreamRecord.fork` tells: as whoever asked for the fork said. */
+  readonly offset: number
+  readonly subOffset: number
+  readonly sharedEnd: number
+  /** The extent of the source that `sharedEnd` lies in, if there is one, and what of it lies before. */
+  readonly cut: ExtentCut | null
+}
+
+export interface ExtentCut {
+  /** As the source has it: `objectId` and `position` have to be what they were. */
+  readonly extent: Pick<Extent, 'baseOffset' | 'objectId' | 'position'>
+  readonly lengthBytes: number
+  readonly maxTimestampMs: number
+  /** Of these bytes; null as the extent's is. */
+  readonly crc32c: number | null
+}
+
 /** A stream as its new owner finds it. */
 export interface OpenedStream extends StreamRecord {
   /** Ascending, gapless from at or before `startOffset` to `packedOffset`. */
@@ -117,6 +137,13 @@ export interface StreamCatalog {
     topicId: string,
     change: { readonly from: Readonly<Record<string, string>>; readonly to: Readonly<Record<string, string>> },
   ): Promise<'set' | 'changed-meanwhile' | 'gone'>
+  /**
+   * Creates a stream that begins with what another one has below `sharedEnd`, an entry boundary: its extents are taken over as they
+   * are, and no byte moves. Leader epochs go with them, owner, state and closing do not. The fork goes on at `sharedEnd`.
+   * @returns 'source-changed' when the source does not have what `cut` says, or something else lies across `sharedEnd`: look again.
+   * @throws StreamExistsError, TopicCollisionError as `create`.
+   */
+  fork(fork: NewFork, nowMs: number): Promise<StreamRecord | 'source-missing' | 'source-gone' | 'source-changed'>
   /** Ends the 'creating' of a stream, at once closed if so wanted. False when it was replaced or swept meanwhile. */
   reveal(streamId: number, isClosed: boolean): Promise<boolean>
   /** Streams left 'creating' by a crash, or being created right now: lowest ids first, after `afterStreamId`. */

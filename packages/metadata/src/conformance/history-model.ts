@@ -28,12 +28,16 @@ export interface ModelStream {
   packedOffset: number
   /** End of what was written, WAL included. */
   endOffset: number
+  /** A fork has no state until something of its own is packed. */
+  readonly statelessUntil: number
+  readonly sourceStreamId: number | null
 }
 
 /** What a metadata must know, in plain memory: no extents, but what truly lies in each object, which extents are held against. */
 export class HistoryModel {
   readonly streams = new Map<number, ModelStream>()
-  readonly deletedIds: number[] = []
+  /** By id: what they were forks of. */
+  readonly deleted = new Map<number, number | null>()
   readonly wal: ModelWal[] = []
   /** Content of every object ever uploaded. */
   readonly contents = new Map<string, readonly Run[]>()
@@ -44,6 +48,18 @@ export class HistoryModel {
 
   isLive(node: NodeIdentity): boolean {
     return this.nodes.get(node.nodeId)?.nodeEpoch === node.nodeEpoch
+  }
+
+  /** Deleted, but there is a fork that still is, or is kept itself. */
+  get goneIds(): number[] {
+    const gone = new Set<number>()
+    const keep = (source: number | null) => {
+      if (source === null || !this.deleted.has(source) || gone.has(source)) return
+      gone.add(source)
+      keep(this.deleted.get(source) ?? null)
+    }
+    for (const { sourceStreamId } of this.streams.values()) keep(sourceStreamId)
+    return [...gone].sort((a, b) => a - b)
   }
 
   owned(node: NodeIdentity): ModelStream[] {
@@ -87,11 +103,11 @@ export function extentOfRun(run: Run, objectId: number): NewExtent {
   return { ...run, objectId, lengthBytes, maxTimestampMs: run.endOffset, crc32c: null }
 }
 
-/** Whether `content` has those offsets at that place. */
-export function contains(content: readonly Run[], extent: Run): boolean {
+/** Whether `content` has those offsets at that place, under the stream's id or that of what it is a fork of. */
+export function contains(content: readonly Run[], extent: Run & { readonly objectStreamId: number }): boolean {
   return content.some(
     (run) =>
-      run.streamId === extent.streamId &&
+      run.streamId === extent.objectStreamId &&
       run.baseOffset <= extent.baseOffset &&
       extent.endOffset <= run.endOffset &&
       extent.position === run.position + (extent.baseOffset - run.baseOffset) * offsetBytes,

@@ -6,6 +6,7 @@ import {
   type HistoryModel,
   type ModelStream,
   type ModelWal,
+  offsetBytes,
   packedLayout,
   type Run,
   sameNode,
@@ -24,6 +25,8 @@ export const operationKinds = [
   'crash',
   'trim',
   'delete',
+  'fork',
+  'fork',
   'compact',
   'compact',
   'collect',
@@ -56,7 +59,8 @@ const steps: Record<Operation['kind'], Step> = {
       model.nowMs,
     )
     for (const { streamId } of created) {
-      model.streams.set(streamId, { streamId, owner: node, startOffset: 0, packedOffset: 0, endOffset: 0 })
+      const offsets = { startOffset: 0, packedOffset: 0, endOffset: 0, statelessUntil: 0 }
+      model.streams.set(streamId, { streamId, owner: node, ...offsets, sourceStreamId: null })
     }
     await metadata.streams.open(
       node,
@@ -131,6 +135,42 @@ const steps: Record<Operation['kind'], Step> = {
   async delete(metadata, model, { a }) {
     const stream = anyStream(model, a)
     if (stream !== undefined) await remove(metadata, model, stream)
+  },
+
+  /** A fork of what is packed of a stream, ending anywhere in it; opened at once. */
+  async fork(metadata, model, { a, b, c }) {
+    const source = anyStream(model, a)
+    if (source === undefined) return
+    const [row] = await metadata.streams.open(source.owner, [source.streamId])
+    const sharedEnd = b % (source.packedOffset + 1)
+    const extent = row?.extents.find((it) => it.baseOffset < sharedEnd && sharedEnd < it.endOffset)
+    const cut =
+      extent === undefined || sharedEnd <= source.startOffset
+        ? null
+        : {
+            extent,
+            lengthBytes: (sharedEnd - extent.baseOffset) * offsetBytes,
+            maxTimestampMs: sharedEnd,
+            crc32c: null,
+          }
+    const offset = sharedEnd + (c % 2)
+    const stream = topicStream(`f${model.nowMs}`, 0, { 'retention.bytes': '60' })
+    const fork = { stream, sourceStreamId: source.streamId, offset, subOffset: c, sharedEnd, cut }
+    if (cut !== null) {
+      const moved = { ...cut, extent: { ...cut.extent, position: cut.extent.position + 1 } }
+      expect(await metadata.streams.fork({ ...fork, cut: moved }, model.nowMs)).toBe('source-changed')
+    }
+    const made = await metadata.streams.fork(fork, model.nowMs)
+    expect(made).toMatchObject({ fork: { sourceStreamId: source.streamId, offset, subOffset: c } })
+    if (typeof made === 'string') return
+    const { streamId } = made
+    const startOffset = Math.min(source.startOffset, offset)
+    const offsets = { startOffset, packedOffset: sharedEnd, endOffset: sharedEnd, statelessUntil: sharedEnd }
+    const owner = anyNode(model, c)
+    model.streams.set(streamId, { streamId, owner, ...offsets, sourceStreamId: source.streamId })
+    const [opened] = await metadata.streams.open(owner, [streamId])
+    expect(opened?.leaderEpoch).toBe((row?.leaderEpoch ?? 0) + 1)
+    expect(opened?.packedBytes).toBe(opened?.extents.reduce((sum, it) => sum + it.lengthBytes, 0))
   },
 
   /** Merges small objects; now and then a stream is trimmed, deleted or adopted between reading and committing. */
@@ -263,8 +303,12 @@ async function trim(metadata: Metadata, model: HistoryModel, stream: ModelStream
   expect(await metadata.streams.trim(owner, streamId, wanted, model.nowMs)).toBe(stream.startOffset)
 }
 
-async function remove(metadata: Metadata, model: HistoryModel, { streamId }: ModelStream): Promise<void> {
+async function remove(
+  metadata: Metadata,
+  model: HistoryModel,
+  { streamId, sourceStreamId }: ModelStream,
+): Promise<void> {
   expect(await metadata.streams.delete([streamId, 1_000_000], model.nowMs)).toEqual([streamId])
   model.streams.delete(streamId)
-  model.deletedIds.push(streamId)
+  model.deleted.set(streamId, sourceStreamId)
 }

@@ -154,7 +154,7 @@ export function packConformance(open: OpenMetadata): void {
       ]
       await packed(world, extents)
       const [stream] = await world.metadata.streams.open(world.node, [a])
-      const where = { objectKey: 'data/1', objectBytes: 1_000_000 }
+      const where = { objectKey: 'data/1', objectBytes: 1_000_000, objectStreamId: a }
       expect(stream?.extents).toEqual(extents.map((extent) => ({ ...extent, ...where })))
       expect(stream?.packedOffset).toBe(end)
     })

@@ -38,7 +38,9 @@ async function check(metadata: Metadata, model: HistoryModel): Promise<void> {
   }
   expect(streams).toHaveLength(model.streams.size)
   for (const stream of streams) checkStream(model, stream)
-  expect(await metadata.streams.byStreamId(model.deletedIds)).toEqual([])
+  const deleted = await metadata.streams.byStreamId([...model.deleted.keys()])
+  expect(deleted.map(({ streamId }) => streamId).sort((a, b) => a - b)).toEqual(model.goneIds)
+  expect(deleted.every(({ life }) => life === 'gone')).toBe(true)
   await checkWal(metadata, model)
   await checkObjects(metadata, model, streams)
   await checkRetention(metadata, model, streams)
@@ -67,7 +69,8 @@ function checkStream(model: HistoryModel, stream: OpenedStream): void {
     )
     expect(model.collectedKeys.has(extent.objectKey), `${extent.objectKey} is collected`).toBe(false)
   }
-  if (packedOffset > 0) expect(stream.state).toEqual(stateAt(packedOffset))
+  const isStateless = packedOffset <= (expected?.statelessUntil ?? 0)
+  expect(stream.state).toEqual(isStateless ? null : stateAt(packedOffset))
 }
 
 async function checkWal(metadata: Metadata, model: HistoryModel): Promise<void> {

@@ -41,8 +41,13 @@ export function streamOwnershipConformance(open: OpenMetadata): void {
     expect(third).toMatchObject({ owner: other, leaderEpoch: 3, startOffset: 0, packedOffset: 25 })
     expect(third?.state).toEqual(Uint8Array.of(1, 2))
     expect(third?.extents).toEqual([
-      { ...extentOf(streamId, 0, 10, 1), objectKey: 'data/1', objectBytes: 1_000_000 },
-      { ...extentOf(streamId, 10, 25, 2, { crc32c: 0xfedc_ba98 }), objectKey: 'data/2', objectBytes: 1_000_000 },
+      { ...extentOf(streamId, 0, 10, 1), objectKey: 'data/1', objectBytes: 1_000_000, objectStreamId: streamId },
+      {
+        ...extentOf(streamId, 10, 25, 2, { crc32c: 0xfedc_ba98 }),
+        objectKey: 'data/2',
+        objectBytes: 1_000_000,
+        objectStreamId: streamId,
+      },
     ])
     expect(await metadata.streams.leaderEpochs(streamId)).toEqual([
       { leaderEpoch: 1, startOffset: 0 },

@@ -4,7 +4,7 @@ import type { Extent, NewExtent } from '../log-index.ts'
 import { idChunks, rowChunks } from './chunks.ts'
 import type { DataObjectsTable, ExtentsTable, Schema } from './schema.ts'
 
-type ExtentRow = Omit<Selectable<ExtentsTable>, 'aged_from_ms' | 'object_stream_id'> &
+type ExtentRow = Omit<Selectable<ExtentsTable>, 'aged_from_ms'> &
   Pick<Selectable<DataObjectsTable>, 'object_key'> & { object_bytes: number }
 
 /** Extents of each stream that has any, ascending. */
@@ -51,6 +51,7 @@ function selectExtents(db: Kysely<Schema>) {
       'extents.length_bytes',
       'extents.max_timestamp_ms',
       'extents.crc32c',
+      'extents.object_stream_id',
       'data_objects.object_key',
       'data_objects.length_bytes as object_bytes',
     ])
@@ -68,6 +69,7 @@ function extent(row: ExtentRow): Extent {
     lengthBytes: row.length_bytes,
     maxTimestampMs: row.max_timestamp_ms,
     crc32c: row.crc32c,
+    objectStreamId: row.object_stream_id ?? row.stream_id,
   }
 }
 

@@ -4,6 +4,7 @@ import type { NewExtent } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import { idChunks } from './chunks.ts'
 import type { Schema } from './schema.ts'
+import { lifeNumbers } from './stream-rows.ts'
 import { liveNodes } from './wal.ts'
 
 export interface PackedStream {
@@ -29,6 +30,7 @@ export async function selectPlacement(
       .selectFrom('streams')
       .select(['stream_id', 'owner_node_id', 'owner_node_epoch', 'start_offset', 'packed_offset'])
       .where('stream_id', 'in', chunk)
+      .where('life', '<>', lifeNumbers.gone)
       .execute()
     for (const row of rows) {
       if (row.owner_node_id !== null && row.owner_node_id !== node.nodeId) {

@@ -3,6 +3,7 @@ import type { SqlDatabase } from './database.ts'
 import { retentionDue } from './retention.ts'
 import { setStreamConfig, setTopicConfig } from './stream-config.ts'
 import { createStreams } from './stream-creation.ts'
+import { forkStream } from './stream-fork.ts'
 import { closeStream, expiredStreams, renewStreams, revealStream, streamsBeingCreated } from './stream-life.ts'
 import {
   listStreams,
@@ -14,6 +15,7 @@ import {
 } from './stream-lookup.ts'
 import { leaderEpochs, openStreams } from './stream-ownership.ts'
 import { deleteStreams, trimStream } from './stream-removal.ts'
+import { lifeNumbers } from './stream-rows.ts'
 
 export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
   return {
@@ -29,6 +31,7 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
         const row = await db
           .selectFrom('streams')
           .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where('life', '=', lifeNumbers.live)
           .executeTakeFirstOrThrow()
         return row.count
       }),
@@ -36,6 +39,7 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     leaderEpochs: (streamId) => database.read('reading leader epochs', (db) => leaderEpochs(db, streamId)),
     setTopicConfig: (topicId, change) =>
       database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
+    fork: (fork, nowMs) => database.write('forking a stream', (tx) => forkStream(tx, fork, nowMs)),
     reveal: (streamId, isClosed) =>
       database.write(`revealing stream ${streamId}`, (tx) => revealStream(tx, streamId, isClosed)),
     creating: (page) => database.read('listing streams being created', (db) => streamsBeingCreated(db, page)),

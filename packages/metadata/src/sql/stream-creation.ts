@@ -26,7 +26,7 @@ function topicKey(topic: string): string {
   return topic.replaceAll('.', '_')
 }
 
-async function refuseTaken(tx: Transaction<Schema>, streams: readonly NewStream[]): Promise<void> {
+export async function refuseTaken(tx: Transaction<Schema>, streams: readonly NewStream[]): Promise<void> {
   const names = new Set<string>()
   for (const chunk of idChunks(streams.map((stream) => stream.name))) {
     const rows = await tx.selectFrom('streams').select('name').where('name', 'in', chunk).execute()
@@ -66,7 +66,7 @@ async function refuseTaken(tx: Transaction<Schema>, streams: readonly NewStream[
   }
 }
 
-function newRecord(stream: NewStream, streamId: number, nowMs: number): StreamRecord {
+export function newRecord(stream: NewStream, streamId: number, nowMs: number): StreamRecord {
   const { name, topic, partition, topicId, contentType, config } = stream
   const { life = 'live', isClosed = false, expiresAtMs = null, idleTtlMs = null } = stream
   const lifecycle = { life, isClosed, closedBy: null, expiresAtMs, idleTtlMs, fork: null }

@@ -5,7 +5,7 @@ import { idChunks } from './chunks.ts'
 import { extentsOfStreams } from './extents.ts'
 import { requireCurrent } from './node-registry.ts'
 import type { Schema } from './schema.ts'
-import { type StreamRow, streamColumns, streamRecord } from './stream-rows.ts'
+import { lifeNumbers, type StreamRow, streamColumns, streamRecord } from './stream-rows.ts'
 import { statesOfStreams } from './stream-states.ts'
 
 export async function openStreams(
@@ -17,7 +17,12 @@ export async function openStreams(
   const wanted = [...new Set(streamIds)]
   const records = new Map<number, StreamRecord>()
   for (const chunk of idChunks(wanted)) {
-    const rows = await tx.selectFrom('streams').select(streamColumns).where('stream_id', 'in', chunk).execute()
+    const rows = await tx
+      .selectFrom('streams')
+      .select(streamColumns)
+      .where('stream_id', 'in', chunk)
+      .where('life', '<>', lifeNumbers.gone)
+      .execute()
     if (rows.some((row) => !isOwner(row, node))) await takeOver(tx, node, chunk)
     for (const row of rows) {
       const record = streamRecord(row)

@@ -6,6 +6,7 @@ import { doomUnreferenced } from './doomed-objects.ts'
 import { requireCurrent } from './node-registry.ts'
 import { ObjectUsage } from './object-usage.ts'
 import type { Schema } from './schema.ts'
+import { lifeNumbers } from './stream-rows.ts'
 
 export async function trimStream(
   tx: Transaction<Schema>,
@@ -19,6 +20,7 @@ export async function trimStream(
     .selectFrom('streams')
     .select(['owner_node_id', 'owner_node_epoch', 'start_offset', 'packed_bytes'])
     .where('stream_id', '=', streamId)
+    .where('life', '<>', lifeNumbers.gone)
     .executeTakeFirst()
   if (stream === undefined) return null
   if (stream.owner_node_id !== node.nodeId || stream.owner_node_epoch !== node.nodeEpoch) {
@@ -60,14 +62,24 @@ export async function trimStream(
   return startOffset
 }
 
+/**
+ * Extents, epochs and states go at once; rows from the last forks upwards, and what is left of those asked for stays as 'gone'.
+ */
 export async function deleteStreams(
   tx: Transaction<Schema>,
   streamIds: readonly number[],
   nowMs: number,
 ): Promise<number[]> {
   const usage = new ObjectUsage()
-  const deleted: number[] = []
+  const found: { stream_id: number; fork_source_id: number | null }[] = []
   for (const chunk of idChunks([...new Set(streamIds)])) {
+    const rows = await tx
+      .selectFrom('streams')
+      .select(['stream_id', 'fork_source_id'])
+      .where('stream_id', 'in', chunk)
+      .where('life', '<>', lifeNumbers.gone)
+      .execute()
+    found.push(...rows)
     const dropped = await tx
       .selectFrom('extents')
       .select(({ fn }) => [
@@ -80,10 +92,89 @@ export async function deleteStreams(
       .execute()
     for (const { object_id, extents, bytes } of dropped) usage.add(object_id, -extents, -bytes)
     await tx.deleteFrom('extents').where('stream_id', 'in', chunk).execute()
-    // Its epochs and its state go with the row.
-    const rows = await tx.deleteFrom('streams').where('stream_id', 'in', chunk).returning('stream_id').execute()
-    for (const row of rows) deleted.push(row.stream_id)
   }
+  await deleteRows(tx, found)
   await doomUnreferenced(tx, await usage.settle(tx), nowMs)
-  return deleted
+  return found.map((row) => row.stream_id)
+}
+
+/** Deletes rows of which there is no fork, and then those that are left 'gone' without one. Epochs and states go with the row. */
+async function deleteRows(
+  tx: Transaction<Schema>,
+  rows: readonly { stream_id: number; fork_source_id: number | null }[],
+): Promise<void> {
+  let wanted = rows
+  while (wanted.length > 0) {
+    const forked = await forkedAmong(
+      tx,
+      wanted.map((row) => row.stream_id),
+    )
+    const leaves = wanted.filter((row) => !forked.has(row.stream_id))
+    for (const chunk of idChunks(leaves.map((row) => row.stream_id))) {
+      await tx.deleteFrom('streams').where('stream_id', 'in', chunk).execute()
+    }
+    const kept = wanted.filter((row) => forked.has(row.stream_id))
+    await markGone(
+      tx,
+      kept.map((row) => row.stream_id),
+    )
+    // The sources of what went may be 'gone' ones that were kept for it alone.
+    wanted = await goneAmong(
+      tx,
+      leaves.flatMap((row) => row.fork_source_id ?? []),
+    )
+    if (leaves.length === 0) return
+  }
+}
+
+async function forkedAmong(tx: Transaction<Schema>, streamIds: readonly number[]): Promise<Set<number>> {
+  const forked = new Set<number>()
+  for (const chunk of idChunks(streamIds)) {
+    const rows = await tx
+      .selectFrom('streams')
+      .select('fork_source_id')
+      .distinct()
+      .where('fork_source_id', 'in', chunk)
+      .execute()
+    for (const row of rows) if (row.fork_source_id !== null) forked.add(row.fork_source_id)
+  }
+  return forked
+}
+
+async function goneAmong(
+  tx: Transaction<Schema>,
+  streamIds: readonly number[],
+): Promise<{ stream_id: number; fork_source_id: number | null }[]> {
+  const gone: { stream_id: number; fork_source_id: number | null }[] = []
+  for (const chunk of idChunks([...new Set(streamIds)])) {
+    const rows = await tx
+      .selectFrom('streams')
+      .select(['stream_id', 'fork_source_id'])
+      .where('stream_id', 'in', chunk)
+      .where('life', '=', lifeNumbers.gone)
+      .execute()
+    gone.push(...rows)
+  }
+  return gone
+}
+
+async function markGone(tx: Transaction<Schema>, streamIds: readonly number[]): Promise<void> {
+  for (const chunk of idChunks(streamIds)) {
+    await tx.deleteFrom('stream_epochs').where('stream_id', 'in', chunk).execute()
+    await tx.deleteFrom('stream_states').where('stream_id', 'in', chunk).execute()
+    await tx
+      .updateTable('streams')
+      .set({
+        life: lifeNumbers.gone,
+        topic: null,
+        topic_key: null,
+        packed_bytes: 0,
+        retention_ms: null,
+        retention_bytes: null,
+        expires_at_ms: null,
+        idle_ttl_ms: null,
+      })
+      .where('stream_id', 'in', chunk)
+      .execute()
+  }
 }
