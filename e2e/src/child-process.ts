@@ -171,17 +171,28 @@ function spawnBound(settings: Pick<ProcessSettings, 'command' | 'args' | 'cwd' |
   return child
 }
 
-/** A loopback port that was free a moment ago. */
+/** A port that nothing listens on, at least a moment ago. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
+  const [port] = await freePorts(1)
+  return port!
+}
+
+/** So many, all different: each is held until the last is found. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  for (const server of servers) {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(0, '127.0.0.1', resolve)
+    })
+  }
+  const ports = servers.map((server) => {
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('a TCP server without a port')
+    return address.port
   })
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port')
-  return address.port
+  for (const server of servers) await new Promise((resolve) => server.close(resolve))
+  return ports
 }
 
 /** True when something accepts connections there. */

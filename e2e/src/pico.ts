@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { accepts, freePort, type ProcessExit, type RunningProcess, startProcess } from './child-process.ts'
+import { accepts, freePorts, type ProcessExit, type RunningProcess, startProcess } from './child-process.ts'
 
 /** The built `pico serve`, as a user would run it, on free ports and a folder of its own. */
 export interface PicoServer {
@@ -56,8 +56,7 @@ function cliOf(): string[] {
 
 export async function startPico(settings: PicoSettings = {}): Promise<PicoServer> {
   const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'pico-e2e-'))
-  const port = await freePort()
-  const [httpPort, adminPort] = [await freePort(), await freePort()]
+  const [port, httpPort, adminPort] = (await freePorts(3)) as [number, number, number]
   const objects = `-2@file://${join(folder, 'objects')}`
   const wal = settings.wal === 'shared' ? [`--wal=${objects}?kind=object`] : []
   const args = [
