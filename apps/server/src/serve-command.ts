@@ -1,5 +1,4 @@
 import type { CommandModule } from 'yargs'
-import { serve } from './serve.ts'
 import { type ServeArguments, type ServeFlag, serveFlags, variableOf } from './serve-flags.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -15,6 +14,8 @@ export function serveCommand(environment: Environment, ended: (exitCode: number)
       return command
     },
     async handler(given) {
+      // Loaded only here: the other commands need nothing of what serves.
+      const { serve } = await import('./serve.ts')
       ended(await serve(given as ServeArguments, environment))
     },
   }
