@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DurableStreamsServer, serveDurableStreams } from '../src/durable-streams/serve-durable-streams.ts'
-import { walKinds } from '../src/pico.ts'
+import { serveDurableStreams } from '../src/durable-streams/serve-durable-streams.ts'
+import { type PicoServer, walKinds } from '../src/pico.ts'
 
 const text = { 'Content-Type': 'text/plain' }
 const json = { 'Content-Type': 'application/json' }
@@ -12,16 +12,16 @@ const producer = (epoch: number, seq: number) => ({
 
 /** What a client of Durable Streams was told holds after the server was killed, and after it was stopped. */
 describe.each(walKinds)('a restart, with a %s WAL,', (wal) => {
-  let server: DurableStreamsServer
+  let server: PicoServer
   beforeAll(async () => {
     server = await serveDurableStreams({ wal })
   })
   afterAll(async () => {
-    await server?.pico.close()
+    await server?.close()
   })
 
   const request = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
-    fetch(`${server.baseUrl}${path}`, { method, headers, body: body ?? null })
+    fetch(`${server.httpUrl}${path}`, { method, headers, body: body ?? null })
   const statusOf = async (...call: Parameters<typeof request>) => (await request(...call)).status
   const contentOf = async (path: string) => (await request('GET', path)).text()
 
@@ -32,7 +32,7 @@ describe.each(walKinds)('a restart, with a %s WAL,', (wal) => {
     await request('POST', path, { ...text, ...producer(3, 0) }, 'c')
     await request('POST', path, { ...text, ...producer(3, 1) }, 'd')
     const before = await request('GET', path)
-    await server.pico.restart(how)
+    await server.restart(how)
 
     const tag = before.headers.get('etag') ?? ''
     expect(await statusOf('GET', path, { 'If-None-Match': tag })).toBe(304)
@@ -59,7 +59,7 @@ describe.each(walKinds)('a restart, with a %s WAL,', (wal) => {
     await request('PUT', `/${how}/closed/alone`, json, '[1]')
     await request('POST', `/${how}/closed/alone`, { ...producer(0, 0), 'Stream-Closed': 'true' })
     await request('PUT', `/${how}/closed/created`, { ...json, 'Stream-Closed': 'true' }, '[1]')
-    await server.pico.restart(how)
+    await server.restart(how)
 
     const contents = { append: '[1,2,3]', alone: '[1]', created: '[1]' }
     for (const [name, content] of Object.entries(contents)) {
@@ -89,7 +89,7 @@ describe.each(walKinds)('a restart, with a %s WAL,', (wal) => {
     await request('PUT', path('tail'), { 'Stream-Forked-From': path('source') })
     await request('POST', path('tail'), text, '!')
     await request('DELETE', path('source'))
-    await server.pico.restart(how)
+    await server.restart(how)
 
     expect(await statusOf('GET', path('source'))).toBe(410)
     expect(await statusOf('PUT', path('source'), text)).toBe(409)
@@ -108,7 +108,7 @@ describe.each(walKinds)('a restart, with a %s WAL,', (wal) => {
     await request('PUT', `/${how}/short`, { ...text, 'Stream-TTL': '1' })
     await request('PUT', `/${how}/deleted`, text, 'old')
     await request('DELETE', `/${how}/deleted`)
-    await server.pico.restart(how)
+    await server.restart(how)
 
     const ttl = await request('HEAD', `/${how}/ttl`)
     expect([ttl.headers.get('content-type'), ttl.headers.get('stream-ttl')]).toEqual([
