@@ -1,4 +1,5 @@
 import yargs, { type Argv } from 'yargs'
+import { adminCommand, adminFlagNames } from './admin-commands/admin-command.ts'
 import { commandLineProblem, problemTexts } from './command-line-problem.ts'
 import { clientCommands, clientFlagNames } from './commands/client-commands.ts'
 import { UsageError } from './exit-errors.ts'
@@ -12,8 +13,7 @@ export async function main(argv: readonly string[], environment: Environment): P
   const ended = (code: number) => {
     exitCode = code
   }
-  const problem = (message: string) =>
-    commandLineProblem(message, argv, argv[0] === 'serve' ? Object.keys(serveFlags) : clientFlagNames(argv[0]))
+  const problem = (message: string) => commandLineProblem(message, argv, knownFlags(argv[0]))
   const parser: Argv = yargs([...argv])
     .scriptName('pico')
     .usage('$0 <command>')
@@ -26,6 +26,7 @@ export async function main(argv: readonly string[], environment: Environment): P
     })
     .command(serveCommand(environment, ended))
     .command(clientCommands(environment, ended))
+    .command(adminCommand(environment, ended))
     .demandCommand(1, 'pico needs a command, such as: pico serve')
     .strict()
     .help()
@@ -43,6 +44,12 @@ export async function main(argv: readonly string[], environment: Environment): P
     console.error(`pico: ${error instanceof UsageError ? error.message : problem(error.message)}`)
     return 2
   }
+}
+
+/** Of that command, for who mistypes one. */
+function knownFlags(command: string | undefined): readonly string[] {
+  if (command === 'serve') return Object.keys(serveFlags)
+  return command === 'admin' ? adminFlagNames : clientFlagNames(command)
 }
 
 function isYargsError(error: unknown): error is Error {
