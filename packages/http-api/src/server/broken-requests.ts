@@ -44,7 +44,8 @@ function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } 
 
 /** `Expect` of anything but 100-continue, which Node answers by itself (RFC 9110, 10.1.1). */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
-  const { body } = new HttpError('bad_request', 'this expectation cannot be met')
-  response.writeHead(417, { 'Content-Type': 'application/json', Connection: 'close' }).end(JSON.stringify(body))
+  const body = JSON.stringify(new HttpError('bad_request', 'this expectation cannot be met').body)
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), Connection: 'close' }
+  response.writeHead(417, headers).end(body)
   request.resume()
 }

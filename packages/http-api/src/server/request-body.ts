@@ -29,7 +29,9 @@ export function receiveBody(
     else more.push(chunk)
   })
   request.on('end', () => {
-    if (lengthBytes <= bytesMax) received(more === null ? (first ?? empty) : Buffer.concat(more, lengthBytes))
+    // A stream of HTTP/2 ends also when the client has cancelled it half way.
+    if (request.aborted || lengthBytes > bytesMax) return
+    received(more === null ? (first ?? empty) : Buffer.concat(more, lengthBytes))
   })
 }
 
