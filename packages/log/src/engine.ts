@@ -143,12 +143,13 @@ export class LogEngine implements Log, StreamEngine {
     return this.#maintenance.run()
   }
 
-  async shareBelow(streamId: number, offset: number): Promise<SharedBelow> {
+  async shareBelow(streamId: number, offset: number): Promise<SharedBelow | null> {
     this.#assertOpen()
     const stream = this.#streams.get(streamId)
-    assert(stream !== undefined && offset <= stream.committedOffset, 'what is durable of an open stream is shared')
-    await this.#packer.packStream(stream)
-    return sharedBelow(stream, offset, this.stored)
+    if (stream === undefined) return null
+    assert(offset <= stream.committedOffset, 'what is durable is shared')
+    await this.#guarded(this.#packer.packStream(stream))
+    return this.#streams.get(streamId) === stream ? sharedBelow(stream, offset, this.stored) : null
   }
 
   get stats(): LogStats {

@@ -52,9 +52,9 @@ export interface Log {
   pack(): Promise<void>
   /**
    * What a fork of an open stream that ends at `offset`, which is durable, can share with it: packs what the stream has un-packed, and
-   * finds where the fork's own entries have to begin. @throws ReadFailedError
+   * finds where the fork's own entries have to begin. Null when the stream is not open (any more). @throws ReadFailedError
    */
-  shareBelow(streamId: number, offset: number): Promise<SharedBelow>
+  shareBelow(streamId: number, offset: number): Promise<SharedBelow | null>
   /** One round of maintenance: retention, compaction of objects, deletion of doomed ones. Runs by itself every `maintenanceIntervalMs`. */
   maintain(): Promise<void>
   /** Called once when this node epoch is fenced. The log accepts nothing from then on. */

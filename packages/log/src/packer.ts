@@ -77,7 +77,7 @@ export class Packer {
   packStream(stream: OpenStream): Promise<void> {
     return this.#inTurn(async () => {
       const runs = stream.runs.filter((run) => !run.packed)
-      if (runs.length === 0) return
+      if (runs.length === 0 || this.#parts.stream(stream.streamId) !== stream) return
       const { object, slices } = await this.#write(runs)
       const extents = slices.map((slice) => extentOf(slice, object.objectId))
       await this.#commit({ objects: [object], extents, runs, units: [] })

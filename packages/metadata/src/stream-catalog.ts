@@ -144,8 +144,11 @@ export interface StreamCatalog {
    * @throws StreamExistsError, TopicCollisionError as `create`.
    */
   fork(fork: NewFork, nowMs: number): Promise<StreamRecord | 'source-missing' | 'source-gone' | 'source-changed'>
-  /** Ends the 'creating' of a stream, at once closed if so wanted. False when it was replaced or swept meanwhile. */
-  reveal(streamId: number, isClosed: boolean): Promise<boolean>
+  /**
+   * Ends the 'creating' of a stream, at once closed if so wanted. False when it was replaced or swept meanwhile.
+   * @throws FencedError when `node` is not the owner.
+   */
+  reveal(node: NodeIdentity, streamId: number, isClosed: boolean): Promise<boolean>
   /** Streams left 'creating' by a crash, or being created right now: lowest ids first, after `afterStreamId`. */
   creating(page: { afterStreamId: number; limit: number }): Promise<StreamRecord[]>
   /**

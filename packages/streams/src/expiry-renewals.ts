@@ -9,6 +9,7 @@ export class ExpiryRenewals {
   readonly #metadata: Metadata
   readonly #clock: Clock
   #ends = new Map<number, number>()
+  #underWay: ReadonlyMap<number, number> = new Map()
   #writing: Promise<void> | null = null
   #cancelTimer: (() => void) | null = null
   #isOver = false
@@ -23,10 +24,8 @@ export class ExpiryRenewals {
     this.#schedule()
   }
 
-  /** Resolves when SQL knows all that was put. */
-  async flush(): Promise<void> {
-    await this.#writing
-    await this.#write()
+  isPending(streamId: number): boolean {
+    return this.#ends.has(streamId) || this.#underWay.has(streamId)
   }
 
   async close(): Promise<void> {
@@ -49,16 +48,17 @@ export class ExpiryRenewals {
 
   async #write(): Promise<void> {
     if (this.#ends.size === 0) return
-    const ends = [...this.#ends].map(([streamId, expiresAtMs]) => ({ streamId, expiresAtMs }))
+    const ends = this.#ends
     this.#ends = new Map()
+    this.#underWay = ends
     try {
-      await this.#metadata.streams.renew(ends)
+      await this.#metadata.streams.renew([...ends].map(([streamId, expiresAtMs]) => ({ streamId, expiresAtMs })))
     } catch (error) {
       if (!(error instanceof MetadataUnavailableError)) throw error
       // What is known here holds here; SQL hears of it as soon as it can be told.
-      for (const { streamId, expiresAtMs } of ends) {
-        if (!this.#ends.has(streamId)) this.#ends.set(streamId, expiresAtMs)
-      }
+      this.#ends = new Map([...ends, ...this.#ends])
+    } finally {
+      this.#underWay = new Map()
     }
   }
 }

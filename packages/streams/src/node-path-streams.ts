@@ -1,5 +1,5 @@
 import type { Metadata, StreamRecord } from '@pico/metadata'
-import { endOfReserved, isInternalPath } from './names.ts'
+import { endOfReserved, isInternalPath, streamNameOf } from './names.ts'
 import type { OpenPartition } from './open-partition.ts'
 import type { OpenPartitions, PathMiss } from './open-partitions.ts'
 import { PathCreation, type PathCreationParts } from './path-creation.ts'
@@ -14,7 +14,7 @@ import type {
 import type { Presence } from './presence.ts'
 import { describeStream } from './stream-description.ts'
 
-export interface PathStreamsParts extends PathCreationParts {
+export interface PathStreamsParts extends Omit<PathCreationParts, 'remove'> {
   readonly presence: Presence
   readonly partitions: OpenPartitions
   readonly metadata: Metadata
@@ -31,7 +31,7 @@ export class NodePathStreams implements PathStreams {
 
   constructor(parts: PathStreamsParts) {
     this.#parts = parts
-    this.#creation = new PathCreation(parts)
+    this.#creation = new PathCreation({ ...parts, remove: (records) => this.deleteRecords(records) })
   }
 
   create(stream: NewPathStream): Promise<CreateStreamOutcome> {
@@ -76,22 +76,33 @@ export class NodePathStreams implements PathStreams {
     if (record === undefined) return 'missing'
     if (record.life === 'gone') return 'gone'
     const isThere = this.#parts.presence.isThere(record)
-    const isDeleted = await this.deleteRecord(record)
-    return isThere && isDeleted ? 'deleted' : 'missing'
+    const deleted = await this.deleteRecords([record])
+    return isThere && deleted.has(record.streamId) ? 'deleted' : 'missing'
   }
 
-  /** With the whole topic, where it is one. False when somebody else was faster. */
-  async deleteRecord(record: StreamRecord): Promise<boolean> {
+  /** With the whole topic, where one is a topic. Returns those that nobody else was faster to delete. */
+  async deleteRecords(records: readonly StreamRecord[]): Promise<ReadonlySet<number>> {
     const { metadata, partitions, onTopicDeleted } = this.#parts
-    const { streamId, topic } = record
-    const rows = topic === null ? [record] : await metadata.streams.byTopic([topic])
-    const streamIds = rows.filter(({ topicId }) => topicId === record.topicId).map((row) => row.streamId)
-    const deleted = await partitions.deleteStreams(
-      [...new Set([streamId, ...streamIds])],
-      topic === null ? [] : [topic],
-    )
-    if (topic !== null && record.life === 'live' && deleted.length > 0) onTopicDeleted(topic)
-    return deleted.includes(streamId)
+    const topics = records.flatMap(({ topic }) => topic ?? [])
+    const ofTopics = topics.length === 0 ? [] : await metadata.streams.byTopic(topics)
+    const topicIds = new Set(records.map(({ topicId }) => topicId))
+    const siblings = ofTopics.filter(({ topicId }) => topicIds.has(topicId))
+    const streamIds = new Set([...records, ...siblings].map(({ streamId }) => streamId))
+    const deleted = new Set(await partitions.deleteStreams([...streamIds], topics))
+    for (const { topic, life, streamId } of records) {
+      if (topic !== null && life === 'live' && deleted.has(streamId)) onTopicDeleted(topic)
+    }
+    return deleted
+  }
+
+  /** Makes way for a topic where what holds its name, or that of its stream, does not count. True when something did. */
+  async clearAway(topic: string): Promise<boolean> {
+    const { streams } = this.#parts.metadata
+    const rows = [...(await streams.byName([streamNameOf(topic, 0)])), ...(await streams.byTopic([topic]))]
+    const left = rows.filter((row) => row.life !== 'gone' && !this.#parts.presence.isThere(row))
+    if (left.length === 0) return false
+    await this.deleteRecords(left)
+    return true
   }
 
   #describe(record: StreamRecord): StreamDescription {

@@ -7,9 +7,10 @@ import {
   ReadFailedError,
 } from '@pico/log'
 import { FencedError, type LeaderEpochStart, type StreamRecord } from '@pico/metadata'
-import type { RecordInput } from '@pico/record-batch'
+import { BatchView, type RecordInput } from '@pico/record-batch'
 import { PartitionGoneError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
+import type { CopiedRecords } from './fork-copies.ts'
 import { gateErrors } from './kafka-errors.ts'
 import { type EpochEnd, endOfEpoch } from './leader-epochs.ts'
 import type { AppendContext, AppendOutcome, PartitionChange, TimestampHit } from './partition.ts'
@@ -192,6 +193,21 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     return this.#stream.read(offset, maxBytes, signal)
   }
 
+  /** The entry that holds `offset`, whether or not a trim has passed it, and without counting as a use of the stream. */
+  readEntry(offset: number): LogRead | null | Promise<LogRead | null> {
+    return this.#stream.read(offset, 1)
+  }
+
+  /** Stores what was taken from another stream, as it is. Null when this node does not take anything any more. */
+  storeCopy({ bytes, count, maxTimestampMs }: CopiedRecords): Promise<void> | null {
+    const stored = this.#tail.store({ bytes, count, maxTimestampMs, summary: new Uint8Array(0) })
+    if (stored instanceof Error) return null
+    const batch = new BatchView(stored.bytes)
+    batch.patchBaseOffset(stored.baseOffset)
+    batch.patchPartitionLeaderEpoch(this.leaderEpoch)
+    return stored.committed
+  }
+
   watch(watcher: (change: PartitionChange) => void): () => void {
     return this.#watchers.add(watcher)
   }
@@ -283,9 +299,9 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     if (this.#closing.isEnding) await this.#closing.recorded()
   }
 
-  /** Has SQL told when it ends, as exactly as is known here. */
-  storeExpiry(): void {
-    this.#expiry.store()
+  /** Has SQL told when it ends, as exactly as is known here. False while it does not know yet. */
+  storeExpiry(): boolean {
+    return this.#expiry.store()
   }
 
   #refuse(): AppendOutcome {

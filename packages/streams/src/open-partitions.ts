@@ -179,12 +179,12 @@ export class OpenPartitions {
   dropIdle(streamId: number): boolean {
     const open = this.#open.get(streamId)
     if (open?.isWatched) return false
+    // It goes in a later round: SQL has to know first what is known here alone.
+    if (open?.storeExpiry() === false) return false
     if (open?.isRecorded === false) {
-      // It goes in a later round: SQL has to know first what is known here alone.
       open.bringUpToDate().catch(() => undefined) // whoever closed it was told; the next round tries again
       return false
     }
-    open?.storeExpiry()
     this.#end(streamId, 'dropped')
     return true
   }
@@ -192,6 +192,7 @@ export class OpenPartitions {
   /** This node serves nothing from now on: it is fenced, or closing. */
   end(): void {
     this.#isOver = true
+    for (const open of this.#open.values()) open.storeExpiry()
     for (const streamId of [...this.#open.keys()]) this.#end(streamId, 'lost')
   }
 

@@ -10,6 +10,7 @@ import type { PathStreams } from './path-streams.ts'
 import { Presence } from './presence.ts'
 import { ProducerIds } from './producer-ids.ts'
 import { type StreamsSettings, settingsInForce } from './settings.ts'
+import { StreamSweep } from './stream-sweep.ts'
 import type {
   AlterTopicOutcome,
   CreateTopicOutcome,
@@ -35,6 +36,8 @@ export interface StreamsComponents {
   readonly clock: Clock
   /** That many random bytes, for topic ids; the operating system's by default. */
   readonly random?: (bytes: number) => Uint8Array
+  /** Told of what failed in the background and will be tried again: an operator wants to know. */
+  readonly onProblem?: (message: string, error: unknown) => void
 }
 
 /** @throws InvalidDefaultsError */
@@ -61,6 +64,7 @@ class NodeStreams implements Streams {
   readonly #internal: NodeInternalStreams
   readonly #paths: NodePathStreams
   readonly #renewals: ExpiryRenewals
+  readonly #sweep: StreamSweep
   readonly #deletionWatchers = new Set<TopicDeletionWatcher>()
   readonly #log: Log
   readonly #catalog: TopicCatalog
@@ -85,11 +89,25 @@ class NodeStreams implements Streams {
       operatorDefaults: settings.defaultTopicConfig,
       onTopicDeleted: (topic) => this.#tellDeleted(topic),
     })
+    this.#sweep = new StreamSweep(
+      {
+        ...parts,
+        presence,
+        partitions: this.#partitions,
+        remove: (records) => this.#paths.deleteRecords(records),
+        onProblem: components.onProblem ?? (() => undefined),
+      },
+      settings,
+    )
+    this.#sweep.start()
     this.#producerIds = new ProducerIds(metadata.nodes, settings.producerIdBlock)
   }
 
-  createTopic(topic: NewTopic): Promise<CreateTopicOutcome> {
-    return this.#catalog.create(topic)
+  async createTopic(topic: NewTopic): Promise<CreateTopicOutcome> {
+    const outcome = await this.#catalog.create(topic)
+    // What has expired is in nobody's way.
+    const isTaken = outcome.refused?.kind === 'topic-exists' && (await this.#paths.clearAway(topic.name))
+    return isTaken ? this.#catalog.create(topic) : outcome
   }
 
   alterTopicConfig(topic: TopicRef, change: TopicConfigChange, validateOnly: boolean): Promise<AlterTopicOutcome> {
@@ -167,6 +185,7 @@ class NodeStreams implements Streams {
   }
 
   async close(): Promise<void> {
+    await this.#sweep.stop()
     this.end()
     await this.#log.flush()
     await this.#renewals.close()

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import type { Clock } from '@pico/log'
+import type { Clock, Log } from '@pico/log'
 import {
   type Metadata,
   type NewStream,
@@ -8,10 +8,11 @@ import {
   type StreamRecord,
   TopicCollisionError,
 } from '@pico/metadata'
-import { streamPathProblem, topicOfStreamName } from './names.ts'
+import { type CopiedRecords, copyOfRecords } from './fork-copies.ts'
+import { endOfReserved, streamPathProblem, topicOfStreamName } from './names.ts'
 import type { OpenPartition } from './open-partition.ts'
 import type { OpenPartitions } from './open-partitions.ts'
-import type { CreateStreamOutcome, NewPathStream, StreamExpiry } from './path-streams.ts'
+import type { CreateStreamOutcome, ForkPoint, NewPathStream, StreamExpiry } from './path-streams.ts'
 import type { Presence } from './presence.ts'
 import { describeStream } from './stream-description.ts'
 import { type Topic, topicOfPath } from './topic.ts'
@@ -27,6 +28,15 @@ export interface PathCreationParts {
   readonly partitions: OpenPartitions
   readonly presence: Presence
   readonly operatorDefaults: Readonly<Record<string, string>>
+  readonly log: Log
+  /** Deletes streams that do not count. */
+  readonly remove: (records: readonly StreamRecord[]) => Promise<unknown>
+}
+
+/** A row that is there, and what a fork has to copy before it is revealed. */
+interface Begun {
+  readonly record: StreamRecord
+  readonly copied: CopiedRecords | null
 }
 
 /** Makes streams by their paths, one at a time of each name. */
@@ -58,22 +68,27 @@ export class PathCreation {
   }
 
   async #createNow(stream: NewPathStream, config: TopicConfig): Promise<CreateStreamOutcome> {
-    const existing = await this.#existing(stream)
-    if (existing !== null) return existing
-    const record = await this.#newRow(stream, config)
-    if (record === null) return this.#createNow(stream, config) // somebody was faster: what is there now counts
-    if (record.life === 'live') return { kind: 'created', stream: this.#describe(record) }
-    return this.#fill(record, stream)
+    const { fork } = stream
+    for (;;) {
+      const existing = await this.#existing(stream)
+      if (existing !== null) return existing
+      const begun = fork === undefined ? await this.#newRow(stream, config) : await this.#newFork(stream, fork, config)
+      if (begun === null) continue // somebody was faster: what is there now counts
+      if ('kind' in begun) return begun
+      const { record, copied } = begun
+      if (record.life === 'live') return { kind: 'created', stream: this.#describe(record) }
+      return this.#fill(record, copied, stream)
+    }
   }
 
   /** What is there already; null when the name is free, or has been made free of what does not count. */
   async #existing({ name, matches }: NewPathStream): Promise<CreateStreamOutcome | null> {
-    const { metadata, partitions, presence } = this.#parts
+    const { metadata, presence, remove } = this.#parts
     const [record] = await metadata.streams.byName([name])
     if (record === undefined) return null
     if (record.life === 'gone') return { kind: 'conflict', message: `${name} was deleted, but has forks`, stream: null }
     if (!presence.isThere(record)) {
-      await partitions.deleteStreams([record.streamId], record.topic === null ? [] : [record.topic])
+      await remove([record])
       return null
     }
     const existing = this.#describe(record)
@@ -81,29 +96,64 @@ export class PathCreation {
     return { kind: 'conflict', message: `${name} exists, and is another stream than was asked for`, stream: existing }
   }
 
-  /** The row, as a topic if that is free; null when the name is taken. */
-  async #newRow(stream: NewPathStream, config: TopicConfig): Promise<StreamRecord | null> {
+  /** The row; null when the name is taken. */
+  async #newRow(stream: NewPathStream, config: TopicConfig): Promise<Begun | null> {
+    const { metadata, clock } = this.#parts
+    return this.#asTopicIfFree(stream, config, stream.records.length > 0, async (row) => {
+      const [record] = await metadata.streams.create([row], clock.nowMs())
+      assert(record !== undefined, 'a stream is created or refused')
+      return { record, copied: null }
+    })
+  }
+
+  /** The same with what the source has; only what lies in one batch with the end of it is to be copied. */
+  async #newFork(
+    stream: NewPathStream,
+    { source: sourceName, offset, subOffset }: ForkPoint,
+    config: TopicConfig,
+  ): Promise<Begun | CreateStreamOutcome | null> {
+    const { metadata, clock, log, partitions } = this.#parts
+    const source = endOfReserved(sourceName) === null ? await partitions.getPath(sourceName) : 'missing'
+    if (source === 'not-owner') return { kind: 'not-owner', ownerAddress: null }
+    if (typeof source === 'string') return { kind: `source-${source}` }
+    if (offset > source.highWatermark) return { kind: 'fork-beyond-tail' }
+    if (offset < source.startOffset) return { kind: 'fork-below-start' }
+    const shared = await log.shareBelow(source.streamId, offset)
+    if (shared === null) return null
+    const { sharedEnd } = shared
+    const copied = sharedEnd < offset ? await copyOfRecords(source, sharedEnd, offset) : null
+    const isToBeFilled = copied !== null || stream.records.length > 0
+    return this.#asTopicIfFree<Begun | CreateStreamOutcome | null>(stream, config, isToBeFilled, async (row) => {
+      const fork = { stream: row, sourceStreamId: source.streamId, offset, subOffset, ...shared }
+      const record = await metadata.streams.fork(fork, clock.nowMs())
+      if (record === 'source-changed') return null // it was compacted or trimmed meanwhile
+      return typeof record === 'string' ? { kind: record } : { record, copied }
+    })
+  }
+
+  /** Null when the name is taken. Where only the topic is, HTTP alone can know the stream. */
+  async #asTopicIfFree<T>(
+    stream: NewPathStream,
+    config: TopicConfig,
+    isToBeFilled: boolean,
+    make: (row: NewStream) => Promise<T>,
+  ): Promise<T | null> {
     const { metadata, clock, random } = this.#parts
-    const nowMs = clock.nowMs()
-    const hasRecords = stream.records.length > 0
-    const row = {
-      name: stream.name,
-      partition: 0,
-      topicId: randomUuid(random(16)),
-      contentType: stream.contentType,
-      config: config.overrides,
-      life: hasRecords ? 'creating' : 'live',
-      isClosed: stream.closed && !hasRecords,
-      ...endOf(stream.expiry, nowMs),
-    } as const satisfies Omit<NewStream, 'topic'>
     for (const topic of new Set([topicOfStreamName(stream.name), null])) {
       try {
-        const [record] = await metadata.streams.create([{ ...row, topic }], nowMs)
-        assert(record !== undefined, 'a stream is created or refused')
-        return record
+        return await make({
+          name: stream.name,
+          topic,
+          partition: 0,
+          topicId: randomUuid(random(16)),
+          contentType: stream.contentType,
+          config: config.overrides,
+          life: isToBeFilled ? 'creating' : 'live',
+          isClosed: stream.closed && !isToBeFilled,
+          ...endOf(stream.expiry, clock.nowMs()),
+        })
       } catch (error) {
         if (!(error instanceof StreamExistsError || error instanceof TopicCollisionError)) throw error
-        // The name is taken, or only the topic: then HTTP alone can know the stream.
         if ((await metadata.streams.byName([stream.name])).length > 0) return null
       }
     }
@@ -111,17 +161,17 @@ export class PathCreation {
   }
 
   /** The first records, and only then is the stream there. */
-  async #fill(record: StreamRecord, stream: NewPathStream): Promise<CreateStreamOutcome> {
+  async #fill(record: StreamRecord, copied: CopiedRecords | null, stream: NewPathStream): Promise<CreateStreamOutcome> {
     const { partitions, metadata } = this.#parts
     const { streamId } = record
     try {
       const opened = await partitions.openUnrevealed({ topic: this.#topicOf(record), partition: 0, streamId })
-      const problem = opened === null ? goneMeanwhile : await append(opened, stream)
+      const problem = opened === null ? goneMeanwhile : await append(opened, copied, stream)
       if (problem !== null || opened === null) {
         await this.#abandon(record)
         return { kind: 'invalid', message: problem ?? goneMeanwhile }
       }
-      if (!(await metadata.streams.reveal(streamId, stream.closed)))
+      if (!(await metadata.streams.reveal(this.#parts.node, streamId, stream.closed)))
         return { kind: 'conflict', message: goneMeanwhile, stream: null }
       if (stream.closed) opened.wasCreatedClosed()
       partitions.revealed(opened)
@@ -132,8 +182,8 @@ export class PathCreation {
     }
   }
 
-  async #abandon({ streamId, topic }: StreamRecord): Promise<void> {
-    await this.#parts.partitions.deleteStreams([streamId], topic === null ? [] : [topic])
+  async #abandon(record: StreamRecord): Promise<void> {
+    await this.#parts.remove([record])
   }
 
   #topicOf(record: StreamRecord): Topic {
@@ -149,7 +199,18 @@ export class PathCreation {
 const goneMeanwhile = 'the stream was deleted while it was being made'
 
 /** What is wrong with the records, or null when they are durable. */
-async function append(opened: OpenPartition, { records }: NewPathStream): Promise<string | null> {
+async function append(
+  opened: OpenPartition,
+  copied: CopiedRecords | null,
+  { records }: NewPathStream,
+): Promise<string | null> {
+  const stored = copied === null ? undefined : opened.storeCopy(copied)
+  if (stored === null) return goneMeanwhile
+  if (records.length === 0) {
+    await stored
+    return null
+  }
+  // In the same flush or a later one, so that when these are durable the copies are.
   const outcome = opened.appendRecords(records)
   if (outcome.kind === 'appended') {
     await outcome.committed

@@ -12,6 +12,10 @@ export interface StreamsSettings {
   readonly cachedTopicsMax: number
   /** Partitions looked up and opened together at most. */
   readonly openBatchMax: number
+  /** How often streams whose end has come are looked for. They count as absent at once, however long that takes. */
+  readonly sweepIntervalMs: number
+  /** Streams deleted together at most. */
+  readonly sweptTogetherMax: number
   /** Producer ids reserved at a time: a restart skips what is left of them. */
   readonly producerIdBlock: number
 }
@@ -22,6 +26,8 @@ export const defaultStreamsSettings: StreamsSettings = {
   producerIdExpirationMs: 24 * 60 * 60 * 1000,
   cachedTopicsMax: 10_000,
   openBatchMax: 500,
+  sweepIntervalMs: 1000,
+  sweptTogetherMax: 200,
   producerIdBlock: 1000,
 }
 

@@ -41,11 +41,13 @@ export class OpenStreamExpiry {
     if (this.#expiresAtMs - this.#storedMs > Math.max(lagMsMin, this.#idleTtlMs / 10)) this.store()
   }
 
-  /** Tells SQL what is known here. */
-  store(): void {
-    if (this.#expiresAtMs <= this.#storedMs) return
-    this.#storedMs = this.#expiresAtMs
-    this.#renewals.put(this.#streamId, this.#expiresAtMs)
+  /** Has SQL told what is known here; true when it knows already. */
+  store(): boolean {
+    if (this.#expiresAtMs > this.#storedMs) {
+      this.#storedMs = this.#expiresAtMs
+      this.#renewals.put(this.#streamId, this.#expiresAtMs)
+    }
+    return !this.#renewals.isPending(this.#streamId)
   }
 }
 

@@ -1,43 +1,8 @@
 import { BatchView } from '@pico/record-batch'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type {
-  AppendRecordsOutcome,
-  CreateStreamOutcome,
-  HttpProducerStamp,
-  NewPathStream,
-  PathStream,
-  StreamDescription,
-  Streams,
-} from '../src/index.ts'
+import type { HttpProducerStamp, Streams } from '../src/index.ts'
+import { appended, created, newStream, opened, requests, values } from './path-system.ts'
 import { append, batchOf, openPartition, openTopic, readBatches, readValues, refused, TestSystem } from './system.ts'
-
-const values = (...texts: string[]) => texts.map((value) => ({ value }))
-const newStream = (name: string, more: Partial<NewPathStream> = {}): NewPathStream => ({
-  name,
-  contentType: 'text/plain',
-  config: {},
-  expiry: { kind: 'never' },
-  closed: false,
-  records: [],
-  matches: () => true,
-  ...more,
-})
-const created = (outcome: CreateStreamOutcome): StreamDescription => {
-  if (outcome.kind !== 'created') throw new Error(JSON.stringify(outcome))
-  return outcome.stream
-}
-const opened = async (streams: Streams, name: string): Promise<PathStream> => {
-  const stream = await streams.paths.open(name)
-  if (typeof stream === 'string' || 'kind' in stream) throw new Error(JSON.stringify(stream))
-  return stream
-}
-const appended = (outcome: AppendRecordsOutcome) => {
-  if (outcome.kind !== 'appended') throw new Error(JSON.stringify(outcome))
-  return outcome
-}
-const requests = (id: string, epoch: number, sequence: number): HttpProducerStamp => {
-  return { id, epoch, sequence, counts: 'requests' }
-}
 
 describe('a stream made by its path', () => {
   let system: TestSystem

@@ -21,6 +21,11 @@ export class TestClock implements Clock {
     setImmediate(callback)
   }
 
+  /** Moves on, and calls nobody. */
+  jump(ms: number): void {
+    this.#nowMs += ms
+  }
+
   /** Moves on and calls what has become due, once. */
   pass(ms: number): void {
     this.#nowMs += ms

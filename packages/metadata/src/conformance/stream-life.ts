@@ -6,7 +6,7 @@ import { httpStream, type OpenMetadata, openedStreams, openWorld, topicStream, t
 /** From being created to being closed, or to an end that was set. */
 export function streamLifeConformance(open: OpenMetadata): void {
   it('keeps a stream that is being created apart until it is revealed', async () => {
-    const { metadata } = await openWorld(open)
+    const { metadata, node } = await openWorld(open)
     const { streams } = metadata
     const [first, second] = await streams.create(
       [
@@ -23,15 +23,17 @@ export function streamLifeConformance(open: OpenMetadata): void {
     expect(await creating(0, 1)).toEqual(['/a'])
     expect(await creating(a, 9)).toEqual(['/b'])
     expect(await streams.count()).toBe(0)
-    expect(await streams.reveal(a, true)).toBe(true)
+    await expect(streams.reveal(node, a, true)).rejects.toThrow(FencedError)
+    await streams.open(node, [a])
+    expect(await streams.reveal(node, a, true)).toBe(true)
     expect(await streams.byStreamId([a, b])).toMatchObject([
       { life: 'live', isClosed: true },
       { life: 'creating', isClosed: false },
     ])
-    expect(await streams.reveal(a, false)).toBe(false)
+    expect(await streams.reveal(node, a, false)).toBe(false)
     expect((await streams.byStreamId([a]))[0]?.isClosed).toBe(true)
     expect(await streams.delete([b], 1)).toEqual([b])
-    expect(await streams.reveal(b, false)).toBe(false)
+    expect(await streams.reveal(node, b, false)).toBe(false)
     expect(await creating(0, 9)).toEqual([])
   })
 

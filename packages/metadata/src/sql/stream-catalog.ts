@@ -40,8 +40,8 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     setTopicConfig: (topicId, change) =>
       database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
     fork: (fork, nowMs) => database.write('forking a stream', (tx) => forkStream(tx, fork, nowMs)),
-    reveal: (streamId, isClosed) =>
-      database.write(`revealing stream ${streamId}`, (tx) => revealStream(tx, streamId, isClosed)),
+    reveal: (node, streamId, isClosed) =>
+      database.write(`revealing stream ${streamId}`, (tx) => revealStream(tx, node, streamId, isClosed)),
     creating: (page) => database.read('listing streams being created', (db) => streamsBeingCreated(db, page)),
     close: (node, streamId, closedBy) =>
       database.write(`closing stream ${streamId}`, (tx) => closeStream(tx, node, streamId, closedBy)),

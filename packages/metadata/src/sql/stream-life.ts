@@ -8,14 +8,20 @@ import type { Schema } from './schema.ts'
 import { lifeNumbers, streamColumns, streamRecord } from './stream-rows.ts'
 import { integerRows } from './values-table.ts'
 
-export async function revealStream(tx: Transaction<Schema>, streamId: number, isClosed: boolean): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+export async function revealStream(
+  tx: Transaction<Schema>,
+  node: NodeIdentity,
+  streamId: number,
+  isClosed: boolean,
+): Promise<boolean> {
+  const stream = await selectOwned(tx, node, streamId)
+  if (stream?.life !== lifeNumbers.creating) return false
+  await tx
     .updateTable('streams')
     .set({ life: lifeNumbers.live, closed: isClosed ? 1 : 0 })
     .where('stream_id', '=', streamId)
-    .where('life', '=', lifeNumbers.creating)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+    .execute()
+  return true
 }
 
 export async function streamsBeingCreated(
@@ -40,19 +46,29 @@ export async function closeStream(
   streamId: number,
   closedBy: string | null,
 ): Promise<boolean> {
+  const stream = await selectOwned(tx, node, streamId)
+  if (stream === undefined) return false
+  if (stream.closed === 1) return true
+  await tx.updateTable('streams').set({ closed: 1, closed_by: closedBy }).where('stream_id', '=', streamId).execute()
+  return true
+}
+
+/** Undefined when it is gone. @throws FencedError when it is not the node's. */
+async function selectOwned(
+  tx: Transaction<Schema>,
+  node: NodeIdentity,
+  streamId: number,
+): Promise<{ life: number; closed: number } | undefined> {
   await requireCurrent(tx, node)
   const stream = await tx
     .selectFrom('streams')
     .select(['owner_node_id', 'owner_node_epoch', 'life', 'closed'])
     .where('stream_id', '=', streamId)
+    .where('life', '<>', lifeNumbers.gone)
     .executeTakeFirst()
-  if (stream === undefined || stream.life === lifeNumbers.gone) return false
-  if (stream.owner_node_id !== node.nodeId || stream.owner_node_epoch !== node.nodeEpoch) {
-    throw new FencedError(node.nodeId, node.nodeEpoch, streamId)
-  }
-  if (stream.closed === 1) return true
-  await tx.updateTable('streams').set({ closed: 1, closed_by: closedBy }).where('stream_id', '=', streamId).execute()
-  return true
+  if (stream === undefined) return undefined
+  if (stream.owner_node_id === node.nodeId && stream.owner_node_epoch === node.nodeEpoch) return stream
+  throw new FencedError(node.nodeId, node.nodeEpoch, streamId)
 }
 
 export async function renewStreams(

@@ -1,0 +1,76 @@
+import type { Clock } from '@pico/log'
+import type { Metadata, StreamRecord } from '@pico/metadata'
+import type { OpenPartitions } from './open-partitions.ts'
+import type { Presence } from './presence.ts'
+import type { StreamsSettings } from './settings.ts'
+
+export interface StreamSweepParts {
+  readonly metadata: Metadata
+  readonly clock: Clock
+  readonly presence: Presence
+  readonly partitions: OpenPartitions
+  readonly remove: (records: readonly StreamRecord[]) => Promise<unknown>
+  readonly onProblem: (message: string, error: unknown) => void
+}
+
+/** A stream that is still 'creating' after that long was left so by a crash. */
+const creatingMsMax = 60_000
+
+/**
+ * Deletes streams whose end has come, and what crashes left of streams that were being made. Both count as absent already: what is late
+ * here is only the space. Found by indexes that hold nothing else, some at a time.
+ */
+export class StreamSweep {
+  readonly #parts: StreamSweepParts
+  readonly #settings: StreamsSettings
+  #cancelTimer: (() => void) | null = null
+  #running: Promise<void> | null = null
+  #isOver = false
+
+  constructor(parts: StreamSweepParts, settings: StreamsSettings) {
+    this.#parts = parts
+    this.#settings = settings
+  }
+
+  start(): void {
+    if (this.#isOver) return
+    this.#cancelTimer = this.#parts.clock.after(this.#settings.sweepIntervalMs, () => {
+      this.run()
+        .catch((error: unknown) => {
+          if (!this.#isOver)
+            this.#parts.onProblem('expired streams could not be deleted, which will be tried again', error)
+        })
+        .finally(() => this.start())
+    })
+  }
+
+  /** One round. Concurrent calls share it. */
+  run(): Promise<void> {
+    this.#running ??= this.#round().finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    this.#cancelTimer?.()
+    await this.#running?.catch(() => undefined) // whoever started it was told
+  }
+
+  async #round(): Promise<void> {
+    const { metadata, clock, presence, partitions, remove } = this.#parts
+    const limit = this.#settings.sweptTogetherMax
+    while (!this.#isOver) {
+      const rows = await metadata.streams.expired(clock.nowMs(), limit)
+      const over = rows.filter((row) => !presence.isThere(row))
+      // The others were used, which SQL is about to hear.
+      for (const { streamId } of rows) partitions.opened(streamId)?.storeExpiry()
+      if (over.length > 0) await remove(over)
+      if (over.length < limit) break
+    }
+    const left = await metadata.streams.creating({ afterStreamId: 0, limit })
+    const abandoned = left.filter(({ createdAtMs }) => createdAtMs <= clock.nowMs() - creatingMsMax)
+    if (abandoned.length > 0 && !this.#isOver) await remove(abandoned)
+  }
+}
