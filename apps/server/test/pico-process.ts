@@ -69,13 +69,26 @@ export class PicoProcess {
   }
 
   /** Where it serves Kafka; rejects with its output when it ends before. */
-  async kafkaPort(): Promise<number> {
+  kafkaPort(): Promise<number> {
+    return this.#portOf(/serving Kafka clients on [^"]*:(\d+)"/)
+  }
+
+  /** Where it serves streams over HTTP. */
+  httpPort(): Promise<number> {
+    return this.#portOf(/serving streams over HTTP [^"]*:(\d+)"/)
+  }
+
+  adminPort(): Promise<number> {
+    return this.#portOf(/serving health, metrics and the admin API on [^"]*:(\d+)"/)
+  }
+
+  async #portOf(line: RegExp): Promise<number> {
     let gone: Ended | undefined
     void this.ended.then((ended) => {
       gone = ended
     })
     for (;;) {
-      const port = /serving Kafka clients on [^"]*:(\d+)"/.exec(this.stderr)?.[1]
+      const port = line.exec(this.stderr)?.[1]
       if (port !== undefined) return Number(port)
       if (gone !== undefined) throw new Error(`pico ended with ${gone.code}: ${gone.stderr}`)
       await new Promise<void>((resolve) => {
