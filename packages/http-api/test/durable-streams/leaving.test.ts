@@ -5,7 +5,7 @@ import { openTestServer, type TestServer } from './server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await openTestServer({ longPollTimeoutMs: 20_000, sseMaxDurationMs: 1000, sseGraceMs: 500, eventBytes: 1 })
+  server = await openTestServer({ longPollTimeoutMs: 20_000, sseMaxDurationMs: 1000, eventBytes: 1 })
 })
 afterAll(async () => {
   await server.close()
@@ -47,11 +47,14 @@ describe('readers who go away', () => {
     for (let index = 0; index < 40; index++) {
       await server.request('POST', '/stuck', text, 'x'.repeat(1_000_000))
     }
+    const others = server.connections
     const socket = connect(server.port, '127.0.0.1')
     socket.write('GET /stuck?offset=-1&live=sse HTTP/1.1\r\nHost: x\r\n\r\n')
     socket.pause()
     await expect.poll(() => server.liveReaders).toBe(1)
-    await expect.poll(() => server.liveReaders, { timeout: 4000 }).toBe(0)
+    expect(server.connections).toBe(others + 1)
+    await expect.poll(() => server.connections, { timeout: 6000 }).toBe(others)
+    expect(server.liveReaders).toBe(0)
     socket.destroy()
   })
 })

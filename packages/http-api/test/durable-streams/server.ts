@@ -16,6 +16,7 @@ export interface TestServer {
   readonly streams: Streams
   /** Who waits at a tail, or is sent events. */
   readonly liveReaders: number
+  readonly connections: number
   /** What was logged as a warning or an error. */
   readonly complaints: readonly string[]
   request(method: string, path: string, headers?: Record<string, string>, body?: string | Uint8Array): Promise<Response>
@@ -64,6 +65,9 @@ export async function openTestServer(
     port: listener.port,
     streams,
     complaints,
+    get connections() {
+      return listener.connections
+    },
     get liveReaders() {
       return liveReaders
     },
