@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import { type ControlEvent, eventNames, mediaTypes } from '@pico/http-contract'
 import type { PartitionChange, PathStream } from '@pico/streams'
 import type { Exchange } from '../server/exchange.ts'
@@ -85,17 +86,20 @@ export class EventFeed {
     while (this.#stop !== null) {
       if (this.#position < stream.highWatermark) {
         const page = await this.#parts.sharedPages.read(stream, this.#position, jsonRecords)
+        // Otherwise this would go on for ever.
+        assert(page.next > this.#position, 'there is something below the high watermark')
         this.#position = page.next
-        this.#owesControl = true
-        this.#write(dataEvent(page))
+        const isTail = page.next >= stream.highWatermark
+        this.#owesControl = !isTail
+        this.#write(dataEvent(page, isTail, isTail && stream.closed))
       } else if (this.#owesControl || stream.closed) {
         this.#owesControl = false
         this.#write(controlEvent(this.#position, stream.closed))
-        if (stream.closed) this.#end()
       } else {
         return
       }
-      await this.#exchange.drained()
+      if (stream.closed && !this.#owesControl && this.#position >= stream.highWatermark) this.#end()
+      if (this.#exchange.response.writableNeedDrain) await this.#exchange.drained()
     }
   }
 
@@ -113,16 +117,23 @@ export class EventFeed {
   }
 }
 
-const encodedEvents = new WeakMap<Page, Buffer>()
+/** What was made of a page: of one that ends at the tail, with the control event that says so. */
+interface EncodedEvent {
+  readonly isTail: boolean
+  readonly isEnd: boolean
+  readonly bytes: Buffer
+}
+
+const encodedEvents = new WeakMap<Page, EncodedEvent>()
 
 /** Made once for all who are sent this page. */
-function dataEvent(page: Page): Buffer {
-  let event = encodedEvents.get(page)
-  if (event === undefined) {
-    event = Buffer.concat([Buffer.from(`event: ${eventNames.data}\nid: ${page.next}\ndata:`), page.head, eventEnd])
-    encodedEvents.set(page, event)
-  }
-  return event
+function dataEvent(page: Page, isTail: boolean, isEnd: boolean): Buffer {
+  const known = encodedEvents.get(page)
+  if (known?.isTail === isTail && known.isEnd === isEnd) return known.bytes
+  const head = Buffer.from(`event: ${eventNames.data}\nid: ${page.next}\ndata:`)
+  const bytes = Buffer.concat([head, page.head, eventEnd, ...(isTail ? [controlEvent(page.next, isEnd)] : [])])
+  encodedEvents.set(page, { isTail, isEnd, bytes })
+  return bytes
 }
 
 const eventEnd = Buffer.from('\n\n')
