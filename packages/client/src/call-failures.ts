@@ -40,50 +40,57 @@ function syscallOf(error: unknown): string {
   return error instanceof Error && 'syscall' in error && typeof error.syscall === 'string' ? error.syscall : ''
 }
 
-/** An answer that says no. Its body, at most `errorBodyBytesMax` of it, is read. */
+/** An answer that says no, by its body and headers. */
 export async function answerError(
   answer: Dispatcher.ResponseData,
   what: string,
   signal: AbortSignal | undefined,
 ): Promise<PicoError> {
   const { statusCode: status, headers } = answer
-  const body = await errorBody(answer, signal)
-  const code = body.code ?? codeOfStatus(status, headers)
   const retryAfterMs = retryAfter(headers['retry-after'])
-  return new PicoError(code, `${what}: ${body.message ?? `status ${status}`}`, {
+  // 429, and 503 with Retry-After, are said before anything is done. Of other failures only the server knows.
+  const written = status >= 500 && !(status === 503 && retryAfterMs !== null) ? 'maybe' : 'no'
+  let text: string
+  try {
+    text = await errorText(answer.body)
+  } catch (cause) {
+    signal?.throwIfAborted()
+    const { message } = failureError(cause, what)
+    return new PicoError('connection_lost', `${message} within status ${status}`, {
+      status,
+      retriable: true,
+      written,
+      cause,
+    })
+  }
+  const body = String(headers['content-type']).startsWith('application/json') ? parsedErrorBody(text) : {}
+  return new PicoError(body.code ?? codeOfStatus(status, headers), `${what}: ${body.message ?? `status ${status}`}`, {
     status,
     nextSeq: body.nextSeq ?? numberHeader(headers, 'pico-next-seq'),
     startSeq: numberHeader(headers, 'pico-start-seq'),
     expectedSeq: numberHeader(headers, 'pico-expected-seq') ?? numberHeader(headers, 'producer-expected-seq'),
     retriable: status === 429 || status >= 500,
-    // 429, and 503 with Retry-After, are said before anything is done. Of other failures only the server knows.
-    written: status >= 500 && !(status === 503 && retryAfterMs !== null) ? 'maybe' : 'no',
+    written,
     retryAfterMs,
   })
 }
 
-const errorBodyBytesMax = 64 * 1024
+const errorBodyCharactersMax = 64 * 1024
+
+/** The beginning of it: a proxy's page may be long. */
+async function errorText(body: Dispatcher.ResponseData['body']): Promise<string> {
+  let text = ''
+  for await (const chunk of body.setEncoding('utf8')) {
+    text += chunk
+    if (text.length > errorBodyCharactersMax) break
+  }
+  return text
+}
 
 interface ErrorBody {
   readonly code?: PicoErrorCode
   readonly message?: string
   readonly nextSeq?: number
-}
-
-async function errorBody(answer: Dispatcher.ResponseData, signal: AbortSignal | undefined): Promise<ErrorBody> {
-  let text = ''
-  try {
-    for await (const chunk of answer.body.setEncoding('utf8')) {
-      text += chunk
-      if (text.length > errorBodyBytesMax) return {}
-    }
-  } catch {
-    // The status came, and says enough; only an abort counts more.
-    signal?.throwIfAborted()
-    return {}
-  }
-  if (!String(answer.headers['content-type']).startsWith('application/json')) return {}
-  return parsedErrorBody(text)
 }
 
 function parsedErrorBody(text: string): ErrorBody {
@@ -107,7 +114,7 @@ function codeOfStatus(status: number, headers: Dispatcher.ResponseData['headers'
   if (status === 403 && headers['producer-epoch'] !== undefined) return 'fenced'
   if (status === 409) {
     if (String(headers['stream-closed']).toLowerCase() === 'true') return 'closed'
-    if (headers['producer-expected-seq'] !== undefined) return 'sequence_gap'
+    if ((headers['producer-expected-seq'] ?? headers['pico-expected-seq']) !== undefined) return 'sequence_gap'
     return 'conflict'
   }
   if (status === 403) return 'forbidden'

@@ -53,12 +53,13 @@ async function* byReads<Position, Page extends PageOf<Position>>(
   from: Position,
   signal: AbortSignal,
   live: boolean,
+  withEmpty = false,
 ): AsyncGenerator<Page, void, undefined> {
   let page = await source.read(from, live, signal)
   for (;;) {
     const isLast = page.closed || (page.upToDate && !live)
     const ahead = isLast ? null : outcomeOf(source.read(page.next, live, signal))
-    if (!page.empty) yield page
+    if (withEmpty || !page.empty) yield page
     if (ahead === null) return
     page = (await ahead)()
   }
@@ -74,6 +75,10 @@ function outcomeOf<T>(promise: Promise<T>): Promise<() => T> {
   )
 }
 
+/**
+ * Reads up to the tail, and lets itself be told from there on: of events, which may be long, no limit can be asked for, and what breaks
+ * off in the middle of one comes again from its beginning.
+ */
 async function* byEvents<Position, Page extends PageOf<Position>>(
   source: PageSource<Position, Page>,
   from: Position,
@@ -83,6 +88,13 @@ async function* byEvents<Position, Page extends PageOf<Position>>(
   const schedule = new RetrySchedule(retry)
   let position = from
   for (;;) {
+    let hasEnded = false
+    for await (const page of byReads(source, position, signal, false, true)) {
+      position = page.next
+      if (!page.empty) yield page
+      hasEnded = page.closed
+    }
+    if (hasEnded) return
     let failure = new PicoError('connection_lost', 'the server ends event streams as soon as they begin', {
       retriable: true,
     })

@@ -163,10 +163,10 @@ export class PicoStream {
     const source = {
       read: async (at: From, waits: boolean, until: AbortSignal) => {
         const page = await this.#read(at, options, waits, until)
-        return waits ? notBefore(at, page) : page
+        return live === null ? page : notBefore(at, page)
       },
       events: async function* (this: PicoStream, at: From, until: AbortSignal) {
-        for await (const page of this.#events(at, options, until)) yield notBefore(at, page)
+        for await (const page of this.#events(at, until)) yield notBefore(at, page)
       }.bind(this),
     }
     yield* follow<From, Page>(source, start, { live, retry: this.#transport.retry, signal })
@@ -255,24 +255,15 @@ export class PicoStream {
     }
   }
 
-  async *#events(from: From, { bytes }: ReadOptions, signal: AbortSignal): AsyncGenerator<Page, void, undefined> {
+  async *#events(from: From, signal: AbortSignal): AsyncGenerator<Page, void, undefined> {
     const call = this.#call({
       method: 'GET',
-      query: { seq: seqOf(from), bytes, live: 'sse' },
+      query: { seq: seqOf(from), live: 'sse' },
       repeatable: true,
       signal,
       answerTimeoutMs: liveAnswerTimeoutMs,
     })
-    let answer: Answer
-    try {
-      answer = await this.#transport.once(call)
-    } catch (error) {
-      const start = earliestAfter(error, from)
-      if (start === null) throw error
-      yield* this.#events(start, bytes === undefined ? {} : { bytes }, signal)
-      return
-    }
-    yield* eventPages(answer, call)
+    yield* eventPages(await this.#transport.once(call), call)
   }
 }
 

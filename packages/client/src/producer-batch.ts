@@ -7,6 +7,8 @@ export class Batch<Prepared extends PreparedRecord, Position> {
   sizeBytes = 0
   count = 0
   seq = -1
+  /** Among the batches of its producer. */
+  ordinal = -1
   body: Uint8Array = new Uint8Array()
   state: 'waiting' | 'in-flight' | 'again' | 'pausing' | 'refused' = 'waiting'
   /** When it was last sent, earlier ones had no answer yet, so that the server may have seen a gap. */

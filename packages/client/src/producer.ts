@@ -32,6 +32,8 @@ export class Producer<Input, Prepared extends PreparedRecord, Position> {
   /** Numbered and not yet acknowledged, in order. */
   #window: Batch<Prepared, Position>[] = []
   #nextSeq = 0
+  /** Requests made so far, repetitions not counted. */
+  #sent = 0
   #bufferedBytes = 0
   readonly #waiters: Waiter<Prepared, Position>[] = []
   #lingering: NodeJS.Timeout | null = null
@@ -187,13 +189,15 @@ export class Producer<Input, Prepared extends PreparedRecord, Position> {
   #pump(): void {
     if (this.#recovering || this.#failure !== null) return
     const { inFlightMax, lingerMs } = this.#settings
-    while (this.#window.length < inFlightMax) {
+    // Counted from the oldest without an answer, later ones that have theirs included: else the server would forget where it went.
+    while (this.#sent - (this.#window[0]?.ordinal ?? this.#sent) < inFlightMax) {
       const open = this.#open
       if (this.#sealed.length === 0 && open !== null && (open.due || lingerMs === 0 || this.#flushing > 0))
         this.#seal(open)
       const batch = this.#sealed.shift()
       if (batch === undefined) return
       batch.number(this.#nextSeq, this.#sender)
+      batch.ordinal = this.#sent++
       this.#nextSeq += this.#sender.numbersOf(batch.count)
       this.#window.push(batch)
       void this.#send(batch)
