@@ -47,7 +47,7 @@ export async function startKafkaOracle(settings: KafkaOracleSettings = {}): Prom
   const heap = settings.heap ?? '1g'
   const java = [...kafkaJvmFlags, `-Xms${heap}`, `-Xmx${heap}`, '-cp', classpath]
 
-  const clusterId = randomBytes(16).toString('base64url')
+  const clusterId = newClusterId()
   const format = ['kafka.tools.StorageTool', 'format', '--standalone', '-t', clusterId, '-c', properties]
   await run('java', [...java, ...format])
   const start = () =>
@@ -77,6 +77,12 @@ export async function startKafkaOracle(settings: KafkaOracleSettings = {}): Prom
       return exit
     },
   }
+}
+
+/** A Kafka UUID. The tool that takes it would take one that begins with a dash for another option. */
+function newClusterId(): string {
+  const id = randomBytes(16).toString('base64url')
+  return id.startsWith('-') ? newClusterId() : id
 }
 
 function defaults(folder: string, port: number, controllerPort: number): Record<string, string> {

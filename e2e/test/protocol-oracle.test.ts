@@ -9,7 +9,7 @@ import { lawfulDifferences } from '../src/oracle/lawful-differences.ts'
 import { offsets } from '../src/oracle/offsets.ts'
 import { produceRefusals } from '../src/oracle/produce-refusals.ts'
 import { protocol } from '../src/oracle/protocol.ts'
-import { type Scenario, Session } from '../src/oracle/session.ts'
+import { answersOf } from '../src/oracle/session.ts'
 import { topics } from '../src/oracle/topics.ts'
 import { startPico } from '../src/pico.ts'
 import { javaTools, missing } from '../src/toolchain.ts'
@@ -47,16 +47,6 @@ describe.skipIf(await missing(javaTools))('pico answers as Apache Kafka 4.4', ()
     expect(lawfulDifferences.filter((each) => !met.has(each))).toEqual([])
   })
 })
-
-async function answersOf(scenario: Scenario, broker: Broker, topic: string): Promise<Map<string, unknown>> {
-  const session = new Session(broker, topic)
-  try {
-    await scenario.run(session)
-    return session.answers
-  } finally {
-    session.close()
-  }
-}
 
 /** Every step is judged, so that one run shows all there is to see. */
 function compare(scenario: string, step: string, theirs: unknown, ours: unknown): void {

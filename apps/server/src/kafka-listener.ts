@@ -38,6 +38,7 @@ export async function openKafka(
     {
       ...defaultKafkaApiSettings,
       autoCreateTopics: kafka.autoCreateTopics,
+      defaultPartitions: kafka.defaultPartitions,
       replicationFactor: kafka.replicationFactor,
       requestBytesMax,
       idleTimeoutMs,

@@ -12,6 +12,7 @@ export interface KafkaConfig {
   /** Undefined: where it listens, once the port is known. */
   readonly advertise: HostPort | undefined
   readonly partitionsMax: number
+  readonly defaultPartitions: number
   readonly replicationFactor: 'any' | 'strict'
   readonly autoCreateTopics: boolean
   readonly requestBytesMax: number
@@ -66,6 +67,7 @@ const schema = z.object({
   'kafka-advertise': parsed(parseHostPort, '--kafka-advertise').optional(),
   'no-kafka': z.boolean(),
   'kafka-max-partitions': wholeNumber(1),
+  'kafka-default-partitions': wholeNumber(1),
   'kafka-replication-factor': z.enum(['any', 'strict']),
   'kafka-auto-create-topics': z.enum(['true', 'false']).transform((value) => value === 'true'),
   'kafka-max-request-size': parsed(parseByteSize, '--kafka-max-request-size'),
@@ -142,7 +144,7 @@ function kafkaConfig(settings: ServeSettings): KafkaConfig {
   return {
     listen,
     advertise,
-    partitionsMax: settings['kafka-max-partitions'],
+    ...partitionsConfig(settings),
     replicationFactor: settings['kafka-replication-factor'],
     autoCreateTopics: settings['kafka-auto-create-topics'],
     requestBytesMax: settings['kafka-max-request-size'],
@@ -150,6 +152,17 @@ function kafkaConfig(settings: ServeSettings): KafkaConfig {
     idleTimeoutMs: settings['kafka-idle-timeout-sec'] * 1000,
     groups: groupsConfig(settings),
   }
+}
+
+function partitionsConfig(settings: ServeSettings): Pick<KafkaConfig, 'partitionsMax' | 'defaultPartitions'> {
+  const partitionsMax = settings['kafka-max-partitions']
+  const defaultPartitions = settings['kafka-default-partitions']
+  if (defaultPartitions > partitionsMax) {
+    throw new StartupError(
+      `--kafka-default-partitions ${defaultPartitions} is more than --kafka-max-partitions ${partitionsMax}`,
+    )
+  }
+  return { partitionsMax, defaultPartitions }
 }
 
 function groupsConfig(settings: ServeSettings): KafkaConfig['groups'] {

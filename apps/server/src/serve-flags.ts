@@ -32,6 +32,7 @@ export const serveFlags = {
   'kafka-advertise': { describe: 'host:port that Kafka clients are told to use (default: where it listens)' },
   'no-kafka': { describe: 'Do not serve the Kafka protocol', switch: true },
   'kafka-max-partitions': { describe: 'Partitions a topic may have', default: '1' },
+  'kafka-default-partitions': { describe: 'Partitions of a topic whose creator does not say', default: '1' },
   'kafka-replication-factor': {
     describe: 'any: accept every replication factor and report 1; strict: accept only 1',
     choices: ['any', 'strict'],

@@ -32,6 +32,7 @@ describe('serverConfig', () => {
         listen: { host: '127.0.0.1', port: 9092 },
         advertise: undefined,
         partitionsMax: 1,
+        defaultPartitions: 1,
         autoCreateTopics: true,
         requestBytesMax: 100 << 20,
         idleTimeoutMs: 600_000,
@@ -61,6 +62,15 @@ describe('serverConfig', () => {
 
   it('keeps the metadata in memory when told to', () => {
     expect(serverConfig(given({ 'meta-url': 'sqlite::memory:' })).metadata.path).toBe(':memory:')
+  })
+
+  it('refuses more partitions by default than a topic may have', () => {
+    const flags = { 'kafka-max-partitions': '4', 'kafka-default-partitions': '5' }
+    expect(() => serverConfig(given(flags))).toThrow(StartupError)
+    expect(() => serverConfig(given(flags))).toThrow(
+      '--kafka-default-partitions 5 is more than --kafka-max-partitions 4',
+    )
+    expect(serverConfig(given({ ...flags, 'kafka-default-partitions': '4' })).kafka?.defaultPartitions).toBe(4)
   })
 
   it('refuses session timeouts that leave nothing to ask for', () => {

@@ -5,7 +5,7 @@ import { errorName } from '../raw-topics.ts'
 export interface GroupView {
   /** `Stable`, `Empty`, `Dead`, … */
   readonly state: string
-  /** What each member was given, sorted. */
+  /** What each member was given: a topic as often as it has partitions of it, sorted. */
   readonly assignments: readonly (readonly string[])[]
 }
 
@@ -24,25 +24,28 @@ export async function viewOf(port: number, groupId: string): Promise<GroupView> 
   })
 }
 
-/** Committed offsets of partition 0, by topic; -1 where there is none. */
+/** Committed offsets by topic, or by topic and partition where more than partition 0 is asked for; -1 where there is none. */
 export async function committedOffsets(
   port: number,
   groupId: string,
   topics: readonly string[],
+  partitionIndexes: readonly number[] = [0],
 ): Promise<Map<string, number>> {
   return onConnection(port, async (connection) => {
     const answer = await connection.ask(offsetFetch, 7, {
       groupId,
-      topics: topics.map((name) => ({ name, partitionIndexes: [0] })),
+      topics: topics.map((name) => ({ name, partitionIndexes })),
       groups: [],
       requireStable: true,
     })
     mustBeFine(`offsets of ${groupId}`, answer.errorCode)
     return new Map(
-      answer.topics.map(({ name, partitions }) => {
-        mustBeFine(`offset of ${name}`, partitions[0]?.errorCode ?? -1)
-        return [name, Number(partitions[0]?.committedOffset)]
-      }),
+      answer.topics.flatMap(({ name, partitions }) =>
+        partitions.map(({ partitionIndex, errorCode, committedOffset }): [string, number] => {
+          mustBeFine(`offset of ${name}-${partitionIndex}`, errorCode)
+          return [partitionIndexes.length === 1 ? name : `${name}-${partitionIndex}`, Number(committedOffset)]
+        }),
+      ),
     )
   })
 }
@@ -58,7 +61,7 @@ export async function groupIds(port: number): Promise<string[]> {
 function topicsIn(assignment: Uint8Array): string[] {
   if (assignment.length === 0) return []
   const { value } = decodeVersioned(consumerProtocolAssignment, assignment, { newerAsLast: true })
-  return value.assignedPartitions.map(({ topic }) => topic).sort()
+  return value.assignedPartitions.flatMap(({ topic, partitions }) => partitions.map(() => topic)).sort()
 }
 
 function mustBeFine(what: string, errorCode: number): void {

@@ -152,6 +152,17 @@ export interface ProduceAnswer {
   readonly recordErrors: readonly number[]
 }
 
+/** What a broker answered in a scenario, step by step. */
+export async function answersOf(scenario: Scenario, broker: Broker, topic: string): Promise<Map<string, unknown>> {
+  const session = new Session(broker, topic)
+  try {
+    await scenario.run(session)
+    return session.answers
+  } finally {
+    session.close()
+  }
+}
+
 export function errorText(code: number): string {
   return kafkaErrorOf(code)?.name ?? `error ${code}`
 }

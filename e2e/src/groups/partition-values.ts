@@ -1,0 +1,51 @@
+import { zeroUuid } from '@pico/binary'
+import { listOffsets, produce } from '@pico/kafka-codec'
+import { connectRaw } from '../raw-kafka.ts'
+import { errorName } from '../raw-topics.ts'
+import { encodeBatch } from '../test-batch.ts'
+
+/** Writes one batch of values to each partition of a topic, by its index. */
+export async function writeToPartitions(
+  port: number,
+  topic: string,
+  byPartition: readonly (readonly string[])[],
+): Promise<void> {
+  const connection = await connectRaw(port)
+  try {
+    const partitionData = byPartition.map((values, index) => {
+      const records = values.map((value, offsetDelta) => ({ value: Buffer.from(value), offsetDelta }))
+      return { index, records: encodeBatch({ records }) }
+    })
+    const { responses } = await connection.ask(produce, 9, {
+      transactionalId: null,
+      acks: -1,
+      timeoutMs: 30_000,
+      topicData: [{ name: topic, topicId: zeroUuid, partitionData }],
+    })
+    for (const { index, errorCode } of responses[0]?.partitionResponses ?? []) {
+      if (errorCode !== 0) throw new Error(`writing to ${topic}-${index}: ${errorName(errorCode)}`)
+    }
+  } finally {
+    connection.close()
+  }
+}
+
+/** The end of each partition. */
+export async function partitionEnds(port: number, topic: string, partitions: number): Promise<number[]> {
+  const connection = await connectRaw(port)
+  try {
+    const wanted = Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: -1n }))
+    const { topics } = await connection.ask(listOffsets, 5, {
+      replicaId: -1,
+      isolationLevel: 0,
+      topics: [{ name: topic, partitions: wanted }],
+      timeoutMs: 0,
+    })
+    return (topics[0]?.partitions ?? []).map(({ offset, errorCode, partitionIndex }) => {
+      if (errorCode !== 0) throw new Error(`end of ${topic}-${partitionIndex}: ${errorName(errorCode)}`)
+      return Number(offset)
+    })
+  } finally {
+    connection.close()
+  }
+}
