@@ -13,17 +13,24 @@ interface LeftUnit {
   readonly runs: readonly WalRun[]
 }
 
+export interface AdoptedWal {
+  readonly entries: number
+  readonly lengthBytes: number
+  /** Whose state was carried over what was adopted. */
+  readonly statefulStreamIds: readonly number[]
+}
+
 /**
  * Takes over what earlier runs of this node left in the WAL, before anything is served: extents that point into the WAL objects and
  * segments, no byte moved; compaction merges them later. Entries that were packed already are left out by their offsets.
  * @throws SegmentDamagedError when acknowledged entries cannot be read back: starting without them would lose them.
  */
-export async function adoptLeftWal(components: LogComponents): Promise<{ entries: number; lengthBytes: number }> {
+export async function adoptLeftWal(components: LogComponents): Promise<AdoptedWal> {
   const { metadata, node, wal, clock } = components
   const objects = await metadata.log.walObjects(node.nodeId)
   const segments = await metadata.log.walSegments(node.nodeId)
   const units = [...objects.map(leftObject), ...(segments.length > 0 ? await leftSegments(components, segments) : [])]
-  const totals = { entries: 0, lengthBytes: 0 }
+  const totals = { entries: 0, lengthBytes: 0, statefulStreamIds: [] as number[] }
   if (units.length > 0) {
     const streamIds = [...new Set(units.flatMap((unit) => unit.runs.map((run) => run.streamId)))]
     const packed = new Map((await metadata.log.packedOffsets(streamIds)).map((row) => [row.streamId, row.packedOffset]))
@@ -51,12 +58,14 @@ export async function adoptLeftWal(components: LogComponents): Promise<{ entries
     }
     extents.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
     summarised.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
+    const states = await foldStates(components, summarised)
+    totals.statefulStreamIds = states.map(({ streamId }) => streamId)
     await metadata.log.commitPack(
       node,
       {
         objects: units.map((unit, i) => ({ objectId: firstId + i, key: unit.key, lengthBytes: unit.lengthBytes })),
         extents,
-        states: await foldStates(components, summarised),
+        states,
         walObjects: units.flatMap(({ row }) => ('walObject' in row ? [row.walObject] : [])),
         walSegments: units.flatMap(({ row }) => ('walSegment' in row ? [row.walSegment] : [])),
       },

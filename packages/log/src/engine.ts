@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { FencedError } from '@pico/metadata'
+import type { AdoptedWal } from './adopt.ts'
 import { AppendFailedError, LogClosedError } from './errors.ts'
 import { Flush } from './flush.ts'
 import type { Log, LogComponents, LogStats } from './log.ts'
@@ -21,6 +22,7 @@ export class LogEngine implements Log, StreamEngine {
   onIdle: (stream: LogStream) => boolean = () => true
   onFenced: () => void = () => undefined
   readonly stored: StoredEntries
+  readonly adoptedStreamIds: readonly number[]
   readonly #components: LogComponents
   readonly #settings: LogSettings
   readonly #wal: Wal
@@ -43,11 +45,16 @@ export class LogEngine implements Log, StreamEngine {
   #isFailing = false
   readonly #counts = { flushes: 0, flushedBytes: 0, failedFlushes: 0 }
 
-  constructor(components: LogComponents, settings: LogSettings, parts: { wal: Wal; stored: StoredEntries }) {
+  constructor(
+    components: LogComponents,
+    settings: LogSettings,
+    parts: { wal: Wal; stored: StoredEntries; adopted: AdoptedWal },
+  ) {
     this.#components = components
     this.#settings = settings
     this.#wal = parts.wal
     this.stored = parts.stored
+    this.adoptedStreamIds = parts.adopted.statefulStreamIds
     this.#cache = new LogCache(settings.logCacheBytes, (slab) => this.#evicted(slab))
     this.#packer = new Packer(components, settings, {
       wal: parts.wal,

@@ -46,6 +46,9 @@ export interface Log {
   hasRoom(): boolean
   whenRoom(): Promise<void>
 
+  /** Streams whose state was carried over entries that an earlier run had left in the WAL, and that opening has adopted. */
+  readonly adoptedStreamIds: readonly number[]
+
   /** Resolves when everything appended so far is settled. */
   flush(): Promise<void>
   /** Packs what is un-packed into a data object (tests, shutdown of a shared WAL). */

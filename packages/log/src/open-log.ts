@@ -14,13 +14,13 @@ import type { Wal } from './wal.ts'
  */
 export async function openLog(components: LogComponents, settings: Partial<LogSettings> = {}): Promise<Log> {
   const inForce: LogSettings = { ...defaultLogSettings, ...settings }
-  await adoptLeftWal(components)
+  const adopted = await adoptLeftWal(components)
   const { store, wal, format } = components
   const cacheSettings = { capacityBytes: inForce.blockCacheBytes, readaheadBytesMax: inForce.readaheadBytesMax }
   const dataBlocks = openBlockCache({ store }, cacheSettings)
   const walBlocks = wal.store === store ? dataBlocks : openBlockCache({ store: wal.store }, cacheSettings)
   const stored = new StoredEntries({ store, format, dataBlocks, walBlocks })
-  return new LogEngine(components, inForce, { wal: openWal(components, inForce), stored })
+  return new LogEngine(components, inForce, { wal: openWal(components, inForce), stored, adopted })
 }
 
 function openWal({ wal, metadata, node, clock }: LogComponents, settings: LogSettings): Wal {

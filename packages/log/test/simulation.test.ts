@@ -31,6 +31,7 @@ class Model {
 interface Simulated {
   readonly streamId: number
   readonly model: Model
+  readonly isFork: boolean
   stream: LogStream
 }
 
@@ -79,7 +80,7 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
   }
   for (const name of ['a', 'b', 'c']) {
     const streamId = await system.createStream(name)
-    simulated.push({ streamId, model: new Model(), stream: undefined as unknown as LogStream })
+    simulated.push({ streamId, model: new Model(), isFork: false, stream: undefined as unknown as LogStream })
   }
   await openAll()
 
@@ -119,7 +120,29 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       const to = draw(target.stream.committedOffset + 1)
       target.model.start = await target.stream.trim(to)
       trace.push(`trimmed to ${target.model.start}`)
-    } else if (kindOfStep < 84) {
+    } else if (kindOfStep < 79) {
+      const source = simulated[draw(simulated.length)] as Simulated
+      await openAll()
+      const { startOffset, committedOffset } = source.stream
+      const offset = startOffset + draw(committedOffset - startOffset + 1)
+      const name = `fork-${step}`
+      const forked = await system.fork(log, source.streamId, offset, name).catch((error: unknown) => String(error))
+      trace.push(`fork of ${source.streamId} at ${offset}: ${JSON.stringify(forked)}`)
+      if (typeof forked === 'number') {
+        const model = new Model()
+        model.start = Math.min(source.model.start, offset)
+        for (const tag of source.model.attempted) model.attempted.add(tag)
+        for (const [at, tag] of source.model.acknowledged) if (at < offset) model.acknowledged.set(at, tag)
+        // An old fork goes, so that there are never many.
+        if (simulated.length > 6) {
+          const [gone] = simulated.splice(3, 1)
+          await system.metadata.streams.delete([gone?.streamId ?? 0], clock.nowMs())
+          log.forget(gone?.streamId ?? 0)
+        }
+        simulated.push({ streamId: forked, model, isFork: true, stream: undefined as unknown as LogStream })
+        await openAll()
+      }
+    } else if (kindOfStep < 86) {
       const operation = (['put', 'write', 'create', 'get', 'delete'] as const)[draw(5)] ?? 'put'
       const fault =
         operation === 'write' && draw(2) === 0
@@ -128,7 +151,7 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       const nth = 1 + draw(3)
       store.inject({ operation, nth, fault })
       trace.push(`fault: ${operation} ${nth} ${fault.kind}`)
-    } else if (kindOfStep < 92) {
+    } else if (kindOfStep < 93) {
       trace.push('crash')
       await clock.settle()
       clock.reset()
@@ -157,7 +180,8 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
   clock.reset()
   log = await system.start(settings)
   await checkAll()
-  for (const { stream, model } of simulated) {
+  for (const { stream, model, isFork } of simulated) {
+    if (isFork) continue // it has no state of its source
     expect(foldedTags(stream.recoveredState).count, trace.slice(-40).join('\n')).toBeGreaterThanOrEqual(
       model.acknowledged.size,
     )

@@ -75,6 +75,16 @@ export class TestSystem {
     if (row === undefined) throw new Error('no row')
     return row.streamId
   }
+
+  /** A fork of what an open stream has below `offset`, or why there is none. Where it has to go on: its `nextOffset`. */
+  async fork(log: Log, sourceStreamId: number, offset: number, name: string): Promise<number | string> {
+    const shared = await log.shareBelow(sourceStreamId, offset)
+    if (shared === null) return 'source-closed'
+    const stream = { name: `/${name}`, topic: null, partition: 0, topicId: randomUUID(), contentType: '', config: {} }
+    const fork = { stream, sourceStreamId, offset, subOffset: 0, ...shared }
+    const made = await this.metadata.streams.fork(fork, this.#clock.nowMs())
+    return typeof made === 'string' ? made : made.streamId
+  }
 }
 
 export async function openStream(log: Log, streamId: number): Promise<LogStream> {

@@ -171,9 +171,14 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     if (!this.isServing) return { kind: 'refused', why: { kind: 'not-serving' } }
     this.#expiry.touch()
     const wasClosed = this.#closing.isClosed
-    const outcome = await this.#recordGate.close(producer)
-    if (!wasClosed && this.#closing.isClosed) this.#watchers.notify('advanced')
-    return outcome
+    try {
+      const outcome = await this.#recordGate.close(producer)
+      if (!wasClosed && this.#closing.isClosed) this.#watchers.notify('advanced')
+      return outcome
+    } catch (error) {
+      if (error instanceof FencedError) return { kind: 'refused', why: { kind: 'not-serving' } }
+      throw error
+    }
   }
 
   touch(): void {

@@ -189,6 +189,10 @@ export class OpenPartitions {
     return true
   }
 
+  all(): OpenPartition[] {
+    return [...this.#open.values()]
+  }
+
   /** This node serves nothing from now on: it is fenced, or closing. */
   end(): void {
     this.#isOver = true

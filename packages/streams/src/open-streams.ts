@@ -26,6 +26,7 @@ import type {
 import { describeTopic } from './topic.ts'
 import type { TopicAlteration } from './topic-alteration.ts'
 import { TopicCatalog } from './topic-catalog.ts'
+import { recordClosings } from './unrecorded-closings.ts'
 
 export interface StreamsComponents {
   /** Opened with `recordBatchEntries` as its format. What its `onIdle` and `onFenced` were is called too. */
@@ -47,6 +48,7 @@ export async function openStreams(
 ): Promise<Streams> {
   const { log } = components
   const streams = new NodeStreams(components, settingsInForce(settings))
+  await recordClosings(components)
   const { onIdle, onFenced } = log
   log.onIdle = (stream) => onIdle(stream) && streams.dropIdle(stream.streamId)
   log.onFenced = () => {
@@ -186,8 +188,13 @@ class NodeStreams implements Streams {
 
   async close(): Promise<void> {
     await this.#sweep.stop()
+    const open = this.#partitions.all()
     this.end()
     await this.#log.flush()
+    // What SQL does not take now, the next one to open the stream tells it.
+    for (const partition of open) {
+      if (!partition.isRecorded) await partition.bringUpToDate().catch(() => undefined)
+    }
     await this.#renewals.close()
   }
 

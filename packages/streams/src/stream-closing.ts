@@ -130,12 +130,17 @@ export class StreamClosing {
 
   #closeRow(by: ClosingStamp | null): Promise<boolean> {
     const { metadata, node } = this.#parts
-    return metadata.streams.close(node, this.#tail.stream.streamId, by === null ? null : JSON.stringify(by))
+    return metadata.streams.close(node, this.#tail.stream.streamId, closedByText(by))
   }
 }
 
 export function closingMark(producer: HttpProducerStamp | undefined): ClosingMark {
   return { by: stampOf(producer), expiresAtMs: never }
+}
+
+/** As the row has it. */
+export function closedByText(by: ClosingStamp | null): string | null {
+  return by === null ? null : JSON.stringify(by)
 }
 
 function stampOf(producer: HttpProducerStamp | undefined): ClosingStamp | null {
