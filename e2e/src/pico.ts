@@ -48,7 +48,7 @@ export const packingFlags = [
 const server = join(dirname(fileURLToPath(import.meta.url)), '../../apps/server')
 
 /** What is built is what is tested. `E2E_PICO` names another `cli.js`, or a `cli.ts` to run without a build. */
-function cliOf(): string[] {
+export function cliOf(): string[] {
   const cli = process.env['E2E_PICO'] ?? join(server, 'dist/cli.js')
   if (!existsSync(cli)) throw new Error(`${cli} is not there: run npm run setup first`)
   return cli.endsWith('.ts') ? ['--conditions=@pico/source', cli] : [cli]

@@ -62,10 +62,7 @@ async function open(
 ): Promise<RunningServer> {
   const watch = await openWatch(config, log)
   const { readiness, metrics, listener: admin } = watch
-  if (admin !== null) {
-    closers.add(() => admin.close(drainMs))
-    log.info(`serving health, metrics and the admin API on ${urlOf(admin)}`)
-  }
+  if (admin !== null) closers.add(() => admin.close(drainMs))
 
   const { store, walStore, bare } = await openStores(config, fault, closers)
   const { metadata, node, clusterId } = await openMetadata(config, store, fault, closers)
@@ -103,14 +100,9 @@ async function open(
   for (const listenerConfig of config.http.listeners) {
     const listener = await openHttp(listenerConfig, config.http, { streams, metrics, log })
     doors.add(listenerConfig.flag, listener)
-    const protocol = listenerConfig.protocol === 'pico' ? 'Pico protocol' : 'Durable Streams'
-    log.info(`serving streams over HTTP (${protocol}) on ${urlOf(listener)}`)
   }
   const kafka = config.kafka === null ? null : await openKafka(config.kafka, { streams, observer: metrics.kafka, log })
-  if (kafka !== null) {
-    doors.add('kafka-listen', kafka.listener)
-    log.info(`serving Kafka clients on ${formatHostPort(kafka.listener)}`)
-  }
+  if (kafka !== null) doors.add('kafka-listen', kafka.listener)
 
   const http = doors.where('listen')
   watch.show(
@@ -125,8 +117,8 @@ async function open(
     }),
     http !== null && config.http.listeners[0]?.protocol === 'pico' ? urlOf(http) : null,
   )
-  if (doors.isEmpty) log.warn('serving no streams: --no-http and --no-kafka')
   readiness.become('serving')
+  sayWhere(config, doors, admin, log)
   return {
     ...node,
     kafka: doors.where('kafka-listen'),
@@ -136,6 +128,18 @@ async function open(
     fenced: fenced.promise,
     close: () => close(config, watch, closers),
   }
+}
+
+/** When all is open, so that a start that fails says why and nothing else. */
+function sayWhere({ http }: ServerConfig, doors: Doors, admin: HostPort | null, log: Logger): void {
+  for (const { flag, protocol, listen } of http.listeners) {
+    const spoken = protocol === 'pico' ? 'Pico protocol' : 'Durable Streams'
+    log.info(`serving streams over HTTP (${spoken}) on ${urlOf(doors.where(flag) ?? listen)}`)
+  }
+  const kafka = doors.where('kafka-listen')
+  if (kafka !== null) log.info(`serving Kafka clients on ${formatHostPort(kafka)}`)
+  if (http.listeners.length === 0 && kafka === null) log.warn('serving no streams: --no-http and --no-kafka')
+  if (admin !== null) log.info(`serving health, metrics and the admin API on ${urlOf(admin)}`)
 }
 
 async function close({ shutdownDrainMs }: ServerConfig, { readiness }: Watch, closers: Closers): Promise<void> {
@@ -148,10 +152,6 @@ async function close({ shutdownDrainMs }: ServerConfig, { readiness }: Watch, cl
 /** The listeners that clients come through: they close together, so that one slow request does not keep the others waiting. */
 class Doors {
   readonly #listeners = new Map<string, Pick<HttpListener, 'host' | 'port' | 'close'>>()
-
-  get isEmpty(): boolean {
-    return this.#listeners.size === 0
-  }
 
   add(flag: string, listener: Pick<HttpListener, 'host' | 'port' | 'close'>): void {
     this.#listeners.set(flag, listener)

@@ -84,6 +84,7 @@ describe('/ready', { timeout: 60_000 }, () => {
     const args = ['serve', '--listen', '127.0.0.1:0', '--no-kafka', '--no-admin', '--admin-listen', '127.0.0.1:0']
     const server = new PicoProcess(args, { cwd: folder })
     await server.httpPort()
+    await new Promise((resolve) => setTimeout(resolve, 200))
     expect(server.stderr).not.toContain('admin')
     expect((await server.kill('SIGTERM')).code).toBe(0)
   })

@@ -32,9 +32,9 @@ describe('pico serve', { timeout: 60_000 }, () => {
       .split('\n')
       .map((line) => JSON.parse(line).msg)
     expect(messages).toEqual([
-      expect.stringMatching(/^serving health, metrics and the admin API on http:\/\/127\.0\.0\.1:\d+$/),
       expect.stringMatching(/^serving streams over HTTP \(Pico protocol\) on http:\/\/127\.0\.0\.1:\d+$/),
       `serving Kafka clients on 127.0.0.1:${port}`,
+      expect.stringMatching(/^serving health, metrics and the admin API on http:\/\/127\.0\.0\.1:\d+$/),
       'stopping',
       'stopped',
     ])
