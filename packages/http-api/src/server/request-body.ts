@@ -15,24 +15,38 @@ export function receiveBody(
     received(tooLarge(bytesMax))
     return
   }
-  let first: Buffer | null = null
-  let more: Buffer[] | null = null
+  const expectedBytes = announced === undefined ? bytesMax : Number(announced)
+  let body: Buffer = empty
   let lengthBytes = 0
   request.on('data', (chunk: Buffer) => {
+    const before = lengthBytes
     lengthBytes += chunk.length
     if (lengthBytes > bytesMax) {
-      if (lengthBytes - chunk.length <= bytesMax) received(tooLarge(bytesMax))
-      return
+      if (before <= bytesMax) received(tooLarge(bytesMax))
+      body = empty
+    } else if (before === 0) {
+      // Most bodies are one chunk, and are never copied.
+      body = chunk
+    } else {
+      // Not a list of chunks: they can be of one byte each.
+      if (lengthBytes > body.length) body = grown(body, before, lengthBytes, expectedBytes)
+      chunk.copy(body, before)
     }
-    if (first === null) first = chunk
-    else if (more === null) more = [first, chunk]
-    else more.push(chunk)
   })
   request.on('end', () => {
     // A stream of HTTP/2 ends also when the client has cancelled it half way.
     if (request.aborted || lengthBytes > bytesMax) return
-    received(more === null ? (first ?? empty) : Buffer.concat(more, lengthBytes))
+    received(body.length === lengthBytes ? body : body.subarray(0, lengthBytes))
   })
+}
+
+const grownBytesMin = 128 * 1024
+
+/** The first `length` bytes of `body`, with room for `needed`, and for as much again where so much is expected. */
+function grown(body: Buffer, length: number, needed: number, expectedBytes: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.max(needed, Math.min(expectedBytes, Math.max(2 * needed, grownBytesMin))))
+  body.copy(larger, 0, 0, length)
+  return larger
 }
 
 const empty = Buffer.alloc(0)
