@@ -1,17 +1,25 @@
 import type { ErrorCode } from '@pico/http-contract'
 import type { NotOwner, StreamMiss } from '@pico/streams'
+import type { Following } from './event-feed.ts'
 import type { Problem } from './problem.ts'
 
 export type AnswerHeaders = Readonly<Record<string, string>>
 
 /** What a request comes to; how it goes out is the route's business (routes.ts). */
-export type Answer = Done | Refusal | NotOwner
+export type Answer = Done | Events | Refusal | NotOwner
 
 export interface Done {
   readonly kind: 'done'
   readonly status: number
   readonly headers: AnswerHeaders
-  readonly body: Uint8Array | AsyncIterable<Uint8Array> | null
+  readonly body: Uint8Array | null
+}
+
+/** A connection that events are sent over. */
+export interface Events {
+  readonly kind: 'events'
+  readonly headers: AnswerHeaders
+  readonly following: Following
 }
 
 export interface Refusal {

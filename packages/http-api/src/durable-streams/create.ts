@@ -38,7 +38,7 @@ export async function create(request: DurableRequest, parts: DurableStreamsParts
     if ('kind' in existing) return missed(existing)
     return isAsWanted(existing, wanted) ? answerOf(200, existing) : taken('there is another stream of that name')
   }
-  const fork = await resolveFork(wanted.fork, request.gone, parts)
+  const fork = await resolveFork(wanted.fork, parts)
   if ('answer' in fork) return fork.answer
   const newStream = newStreamOf(wanted, fork)
   if (newStream instanceof Problem) return badRequest(newStream)

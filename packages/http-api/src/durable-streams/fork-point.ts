@@ -19,7 +19,6 @@ export interface ResolvedFork {
  */
 export async function resolveFork(
   request: ForkRequest,
-  signal: AbortSignal,
   parts: DurableStreamsParts,
 ): Promise<ResolvedFork | { readonly answer: Answer }> {
   const source = await parts.streams.describe(request.source)
@@ -30,7 +29,7 @@ export async function resolveFork(
   const point = pointOf(request, source)
   if (point === null || (modeOf(source.contentType) === 'json' && point.offset > source.nextOffset)) return beyond
   if (modeOf(source.contentType) === 'json' || point.subOffset === 0) return { point, source, partial: null }
-  const partial = await bytesOf(point, signal, parts)
+  const partial = await bytesOf(point, parts)
   if (partial === null) return beyond
   return partial instanceof Uint8Array ? { point, source, partial } : partial
 }
@@ -50,12 +49,11 @@ function pointOf(
 /** The beginning of the record at the fork point; null when it is not that long, or not there. */
 async function bytesOf(
   { source, offset, subOffset }: ForkPoint,
-  signal: AbortSignal,
   { streams, knownJson }: DurableStreamsParts,
 ): Promise<Uint8Array | null | { readonly answer: Answer }> {
   const stream = await streams.open(source)
   if (typeof stream === 'string' || 'kind' in stream) return { answer: missed(stream) }
-  const chunk = await readChunk({ stream, knownJson, maxBytes: 1, signal }, recordStart(offset))
+  const chunk = await readChunk({ stream, knownJson, maxBytes: 1 }, recordStart(offset))
   if (chunk === 'trimmed') return { answer: refused('out_of_range', 'the source has that no more') }
   if (typeof chunk === 'string') return null
   const value = chunk.pieces[0]?.bytes

@@ -31,23 +31,21 @@ export interface ChunkReader {
   readonly knownJson: KnownJson
   /** Whole batches, at least one: what a batch decompresses to may be more. */
   readonly maxBytes: number
-  readonly signal: AbortSignal
 }
 
 /**
  * `trimmed`: what was there is there no more. `no-position`: past the tail, or in a record past its end. We never gave that out, or we
- * did in an earlier life of the name; to wait there for data would give a reader the middle of something. `aborted`: nobody wants it.
+ * did in an earlier life of the name; to wait there for data would give a reader the middle of something.
  */
-export type ChunkMiss = 'trimmed' | 'no-position' | 'aborted'
+export type ChunkMiss = 'trimmed' | 'no-position'
 
 /** 'start' is the earliest that is still there. */
 export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start'): Promise<Chunk | ChunkMiss> {
-  const { stream, maxBytes, signal } = reader
+  const { stream, maxBytes } = reader
   const from = at === 'start' ? recordStart(stream.startOffset) : at
   if (from.record < stream.startOffset) return 'trimmed'
   if (from.record > stream.highWatermark) return 'no-position'
-  const read = await readUnlessAborted(stream, from.record, maxBytes, signal)
-  if (read === 'aborted') return read
+  const read = await stream.read(from.record, maxBytes)
   // A trim may overtake a read: from its beginning on there is always something to read.
   if (read === 'out-of-range') return at === 'start' ? readChunk(reader, 'start') : 'trimmed'
   if (read === null) return from.byte === 0 ? chunkOf(stream, from, from, []) : 'no-position'
@@ -57,14 +55,10 @@ export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start
   return pieces === null ? 'no-position' : chunkOf(stream, from, recordStart(read.endOffset), pieces)
 }
 
-async function readUnlessAborted(stream: PathStream, offset: number, maxBytes: number, signal: AbortSignal) {
-  if (signal.aborted) return 'aborted'
-  try {
-    return await stream.read(offset, maxBytes, signal)
-  } catch (error) {
-    if (signal.aborted) return 'aborted'
-    throw error
-  }
+/** Nothing, at the tail. */
+export function emptyChunk(stream: PathStream): Chunk {
+  const tail = recordStart(stream.highWatermark)
+  return chunkOf(stream, tail, tail, [])
 }
 
 function chunkOf(stream: PathStream, from: StreamPosition, next: StreamPosition, pieces: ChunkPiece[]): Chunk {

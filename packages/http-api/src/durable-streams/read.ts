@@ -3,11 +3,10 @@ import { type Answer, type AnswerHeaders, badRequest, done, missed, refused } fr
 import { nextCursor } from './cursor.ts'
 import { etagOf, isNoneMatchFailed } from './etag.ts'
 import { jsonArrayOf } from './json-values.ts'
-import { emptyChunk, liveEvents } from './live-events.ts'
 import { modeOf } from './media-type.ts'
 import { offsetToken } from './offset-token.ts'
 import { Problem } from './problem.ts'
-import { type Chunk, type ChunkMiss, type ChunkReader, readChunk } from './read-chunk.ts'
+import { type Chunk, type ChunkMiss, emptyChunk, readChunk } from './read-chunk.ts'
 import { parseReadQuery, type ReadQuery } from './read-query.ts'
 import type { DurableRequest, DurableStreamsParts } from './request.ts'
 import { waitForChange } from './wait-for-change.ts'
@@ -41,12 +40,8 @@ export async function read(request: DurableRequest, parts: DurableStreamsParts):
 }
 
 async function firstChunk(reading: Reading, maxBytes: number): Promise<Chunk | ChunkMiss> {
-  const { stream, query } = reading
-  return query.at === 'now' ? emptyChunk(stream) : readChunk(chunkReader(reading, maxBytes), query.at)
-}
-
-function chunkReader({ stream, parts, request }: Reading, maxBytes: number): ChunkReader {
-  return { stream, knownJson: parts.knownJson, maxBytes, signal: request.gone }
+  const { stream, query, parts } = reading
+  return query.at === 'now' ? emptyChunk(stream) : readChunk({ stream, knownJson: parts.knownJson, maxBytes }, query.at)
 }
 
 /** 200, or 304 when the client has it. */
@@ -64,11 +59,11 @@ async function waitFor(reading: Reading, atTail: Chunk): Promise<Answer> {
   const nothing = (chunk: Chunk) =>
     done(204, { ...withoutType(chunkHeaders(stream, chunk)), ...cursorHeader(reading, chunk), ...notCacheable })
   if (atTail.isEnd) return nothing(atTail)
-  const seen = { tail: atTail.next.record, isClosed: false }
   parts.observer.liveReaderOpened('long-poll')
-  const outcome = await waitForChange(stream, seen, parts.settings.longPollTimeoutMs, {
+  const outcome = await waitForChange(stream, atTail.next.record, {
     clock: parts.clock,
-    signal: request.waitOver,
+    timeoutMs: parts.settings.longPollTimeoutMs,
+    whenOver: request.whenOver,
   })
   parts.observer.liveReaderClosed('long-poll')
   if (outcome === 'deleted') {
@@ -78,32 +73,22 @@ async function waitFor(reading: Reading, atTail: Chunk): Promise<Answer> {
   // Moved away, or we are closing: the next poll finds out where to.
   if (outcome !== 'changed') return nothing(atTail)
   stream.touch()
-  const chunk = await readChunk(chunkReader(reading, parts.settings.catchUpBytes), atTail.next)
+  const chunk = await parts.sharedChunks.read(stream, atTail.next)
   if (typeof chunk === 'string') return notThere(chunk)
   return chunk.pieces.length > 0 ? found({ ...reading, query }, chunk) : nothing(chunk)
 }
 
 async function readEvents(reading: Reading): Promise<Answer> {
-  const { request, stream, query, parts } = reading
-  const { eventBytes, sseMaxDurationMs, sseKeepAliveMs } = parts.settings
-  const first = await firstChunk(reading, eventBytes)
+  const { stream, query, parts } = reading
+  const first = await firstChunk(reading, parts.settings.eventBytes)
   if (typeof first === 'string') return notThere(first)
-  const reader = {
-    ...chunkReader(reading, eventBytes),
-    waitOver: request.waitOver,
-    clock: parts.clock,
-    random: parts.random,
-    cursor: query.cursor,
-    maxDurationMs: sseMaxDurationMs,
-    keepAliveMs: sseKeepAliveMs,
-  }
   const encoding = modeOf(stream.contentType) === 'bytes' ? { 'Stream-SSE-Data-Encoding': 'base64' } : {}
-  const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache', ...encoding }
-  return done(200, headers, liveEvents(reader, first))
+  // Proxies that collect answers (nginx) are asked to pass events on at once.
+  const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' }
+  return { kind: 'events', headers: { ...headers, ...encoding }, following: { stream, first, cursor: query.cursor } }
 }
 
 function notThere(miss: ChunkMiss): Answer {
-  if (miss === 'aborted') return refused('unavailable', 'nobody wants to know any more')
   if (miss === 'trimmed') return refused('out_of_range', 'what was at that offset is not kept any more')
   return refused('bad_request', 'that is no offset of this stream')
 }

@@ -3,6 +3,7 @@ import type { HttpObserver } from '../server/observer.ts'
 import type { Clock } from '../server/surroundings.ts'
 import type { KnownJson } from './known-json.ts'
 import type { DurableStreamsSettings } from './settings.ts'
+import type { SharedChunks } from './shared-chunks.ts'
 
 /** A request, as far as the protocol looks at it. */
 export interface DurableRequest {
@@ -14,10 +15,11 @@ export interface DurableRequest {
   header(name: string): string | undefined
   readonly query: URLSearchParams
   readonly body: Buffer
-  /** Aborts when nobody is there to read an answer. */
-  readonly gone: AbortSignal
-  /** Aborts then, and when the server begins to go down: whoever waits for records is answered, what is there is still read. */
-  readonly waitOver: AbortSignal
+  /**
+   * Calls back when nobody waits for the answer any more, or the server begins to go down: whoever waits for records is answered then. Not
+   * after the returned function was called. At once when it is so already.
+   */
+  whenOver(callback: () => void): () => void
 }
 
 export interface DurableStreamsComponents {
@@ -30,5 +32,6 @@ export interface DurableStreamsComponents {
 
 export interface DurableStreamsParts extends DurableStreamsComponents {
   readonly knownJson: KnownJson
+  readonly sharedChunks: SharedChunks
   readonly settings: DurableStreamsSettings
 }

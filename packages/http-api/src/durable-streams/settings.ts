@@ -3,8 +3,6 @@ export interface DurableStreamsSettings {
   readonly routing: 'redirect' | 'local'
   readonly longPollTimeoutMs: number
   readonly sseMaxDurationMs: number
-  /** How long after that a reader that does not take what it was sent is cut off. */
-  readonly sseGraceMs: number
   /** How long a connection may be silent before it gets a comment. */
   readonly sseKeepAliveMs: number
   /** What is read for one response, or one event: whole batches, at least one. */
@@ -17,7 +15,6 @@ export const defaultDurableStreamsSettings: DurableStreamsSettings = {
   longPollTimeoutMs: 25_000,
   sseMaxDurationMs: 55_000,
   sseKeepAliveMs: 15_000,
-  sseGraceMs: 5_000,
   catchUpBytes: 1024 * 1024,
   eventBytes: 256 * 1024,
 }

@@ -1,55 +1,35 @@
 import type { PathStream } from '@pico/streams'
 import type { Clock } from '../server/surroundings.ts'
+import { keepTouching } from './keep-touching.ts'
 
-export type WaitOutcome = 'changed' | 'deleted' | 'lost' | 'timeout' | 'aborted'
+export type WaitOutcome = 'changed' | 'deleted' | 'lost' | 'timeout' | 'over'
 
-/** Offsets and ends as a reader saw them last. */
-export interface Seen {
-  readonly tail: number
-  readonly isClosed: boolean
+export interface WaitTerms {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  /** See DurableRequest. */
+  readonly whenOver: (callback: () => void) => () => void
 }
 
-/**
- * Until the stream is not as `seen` any more: by an event, at most `timeoutMs`, or until `signal` says that nobody waits. Whoever waits
- * keeps a stream alive whose end comes when nobody uses it.
- */
-export function waitForChange(
-  stream: PathStream,
-  seen: Seen,
-  timeoutMs: number,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<WaitOutcome> {
-  const isChanged = () => stream.highWatermark > seen.tail || stream.closed !== seen.isClosed
-  if (signal.aborted) return Promise.resolve('aborted')
+/** Until an open stream has records at or after `tail`, or is closed; or until nobody waits any more. Woken by events alone. */
+export function waitForChange(stream: PathStream, tail: number, terms: WaitTerms): Promise<WaitOutcome> {
+  const { clock, timeoutMs, whenOver } = terms
+  const isChanged = () => stream.highWatermark > tail || stream.closed
+  if (isChanged()) return Promise.resolve('changed')
   return new Promise((resolve) => {
+    const stops: (() => void)[] = []
     const end = (outcome: WaitOutcome) => {
-      unwatch()
-      cancelTimeout()
-      stopTouching()
-      signal.removeEventListener('abort', onAbort)
+      for (const stop of stops) stop()
       resolve(outcome)
     }
-    const onAbort = () => end('aborted')
-    const unwatch = stream.watch((change) => {
-      if (change !== 'advanced') end(change)
-      else if (isChanged()) end('changed')
-    })
-    const cancelTimeout = clock.after(timeoutMs, () => end('timeout'))
-    const stopTouching = keepTouching(stream, clock)
-    signal.addEventListener('abort', onAbort)
-    if (isChanged()) end('changed')
+    stops.push(
+      stream.watch((change) => {
+        if (change !== 'advanced') end(change)
+        else if (isChanged()) end('changed')
+      }),
+      clock.after(timeoutMs, () => end('timeout')),
+      keepTouching(stream, clock),
+      whenOver(() => end('over')),
+    )
   })
-}
-
-/** At once, and four times within the idle time, so that one late timer does not end the stream. */
-function keepTouching(stream: PathStream, clock: Clock): () => void {
-  if (stream.expiry.kind !== 'idle') return () => {}
-  stream.touch()
-  const everyMs = Math.min(Math.max(stream.expiry.ttlSeconds * 250, 50), 60_000)
-  let cancel = clock.after(everyMs, touch)
-  function touch() {
-    stream.touch()
-    cancel = clock.after(everyMs, touch)
-  }
-  return () => cancel()
 }
