@@ -1,4 +1,4 @@
-import { type AdminRoute, adminRoutes } from '@pico/http-contract'
+import { type AdminRoute, adminRoutes, errorStatuses } from '@pico/http-contract'
 import type { AnswerForm, Operation } from './operation.ts'
 
 /** The admin API, from the routes that its listener registers. */
@@ -14,7 +14,9 @@ export function adminOperations(server: string): Operation[] {
     answers: Object.fromEntries(
       Object.entries(route.answers).map(([status, body]) => [status, answerForm(status, body)]),
     ),
-    errors: route.errors,
+    errors: Object.fromEntries(
+      route.errors.map((status) => [status, status === errorStatuses.unavailable ? ['Retry-After'] : []]),
+    ),
   }))
 }
 

@@ -17,8 +17,8 @@ export interface Operation {
   /** By media type; `bytes`: whatever it is. */
   readonly body?: Readonly<Record<string, z.ZodType | 'bytes'>>
   readonly answers: Readonly<Record<number, AnswerForm>>
-  /** Error statuses it may answer besides, with the usual body. */
-  readonly errors: readonly number[]
+  /** Error statuses it may answer besides, with the usual body, and the headers that come with them. */
+  readonly errors: Readonly<Record<number, readonly string[]>>
 }
 
 export interface AnswerForm {
@@ -35,7 +35,7 @@ type Json = Readonly<Record<string, unknown>>
 export function operationObject(operation: Operation): Json {
   const { operationId, summary, tag, server, body, answers, errors } = operation
   const responses = Object.entries(answers).map(([status, form]) => [status, responseObject(form)])
-  const failures = errors.filter((status) => !(status in answers)).map((status) => [status, failureObject(status)])
+  const failures = Object.entries(errors).map(([status, headers]) => [status, failureObject(status, headers)])
   return {
     operationId,
     summary,
@@ -43,7 +43,7 @@ export function operationObject(operation: Operation): Json {
     servers: [{ url: server }],
     parameters: parametersOf(operation),
     ...(body === undefined ? {} : { requestBody: { content: contentOf(body, 'input') } }),
-    responses: Object.fromEntries([...responses, ...failures]),
+    responses: Object.fromEntries([...responses, ...failures, ['default', anyOtherFailure]]),
   }
 }
 
@@ -69,11 +69,12 @@ function fieldsOf(schema: z.ZodObject | undefined, where: 'query' | 'header'): J
   }))
 }
 
-function responseObject({ description, headers = [], body }: AnswerForm): Json {
+function responseObject({ description, headers = [], body, content }: AnswerForm & { readonly content?: Json }): Json {
   return {
     description,
     ...(headers.length === 0 ? {} : { headers: headersObject(headers) }),
     ...(body === undefined ? {} : { content: contentOf(body, 'output') }),
+    ...(content === undefined ? {} : { content }),
   }
 }
 
@@ -81,15 +82,16 @@ function headersObject(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }]))
 }
 
-function failureObject(status: number): Json {
-  const codes = Object.entries(errorStatuses).filter(([, of]) => of === status)
-  return {
-    description: codes.map(([code]) => code).join(' or '),
-    content: { 'application/json': { schema: { $ref: errorReference } } },
-  }
-}
+const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 
-const errorReference = '#/components/schemas/Error'
+/** Broken requests, such as headers that are too large, and what is our fault. */
+const anyOtherFailure = { description: 'Whatever else went wrong', content: errorContent }
+
+function failureObject(status: string, headers: readonly string[]): Json {
+  const codes = Object.entries(errorStatuses).filter(([, of]) => String(of) === status)
+  const description = codes.map(([code]) => code).join(' or ') || 'not_owner: another node has the stream'
+  return responseObject({ description, headers, content: errorContent })
+}
 
 export function components(): Json {
   return { schemas: { Error: jsonSchema(errorBodySchema, 'output') } }

@@ -14,6 +14,10 @@ import type { Operation } from './operation.ts'
 
 const stream = '/{stream}'
 const { startSeq, nextSeq, timestamp, ttl, expiresAt, closed, upToDate, cursor } = picoHeaders
+const { producerEpoch, producerSeq, expectedSeq, receivedSeq } = picoHeaders
+
+/** Of any request about a stream: a bad name, another node that has it (and where), storage or metadata that do not answer. */
+const anyStream = { 307: ['Location'], 400: [], 409: [], 503: ['Retry-After'] } as const
 
 /** A body is one record, or a batch of them. */
 const records: Readonly<Record<string, z.ZodType | 'bytes'>> = {
@@ -34,7 +38,7 @@ export function picoOperations(server: string): Operation[] {
       summary: 'Streams in the order of their names, a page at a time',
       query: listQuerySchema,
       answers: { 200: { description: 'A page', body: { [mediaTypes.json]: listingSchema } } },
-      errors: [400, 503],
+      errors: { 400: [], 503: ['Retry-After'] },
     },
     {
       ...common,
@@ -45,10 +49,13 @@ export function picoOperations(server: string): Operation[] {
       headers: createHeadersSchema,
       body: records,
       answers: {
-        200: { description: 'It is there already, with this content type', headers: [startSeq, nextSeq] },
-        201: { description: 'It was made', headers: ['Location', startSeq, nextSeq] },
+        200: {
+          description: 'It is there already, with this content type',
+          headers: ['Location', startSeq, nextSeq, closed],
+        },
+        201: { description: 'It was made', headers: ['Location', startSeq, nextSeq, closed] },
       },
-      errors: [400, 403, 409, 413, 422, 503],
+      errors: { ...anyStream, 403: [], 413: [], 422: [] },
     },
     {
       ...common,
@@ -61,10 +68,18 @@ export function picoOperations(server: string): Operation[] {
       answers: {
         200: {
           description: 'They are durable; of a producer that repeats itself, they were before',
-          headers: [startSeq, nextSeq, timestamp, closed],
+          headers: [startSeq, nextSeq, timestamp, closed, producerEpoch, producerSeq],
         },
       },
-      errors: [400, 403, 404, 409, 412, 413, 422, 503],
+      errors: {
+        ...anyStream,
+        403: [producerEpoch],
+        404: [],
+        409: [closed, nextSeq, expectedSeq, receivedSeq],
+        412: [nextSeq],
+        413: [],
+        422: [],
+      },
     },
     {
       ...common,
@@ -85,9 +100,9 @@ export function picoOperations(server: string): Operation[] {
           },
         },
         204: { description: 'Nothing came while the long poll lasted', headers: [nextSeq, upToDate, closed, cursor] },
-        304: { description: 'What the client has is what there is', headers: ['ETag'] },
+        304: { description: 'What the client has is what there is', headers: [nextSeq, upToDate, closed, 'ETag'] },
       },
-      errors: [400, 404, 409, 410, 503],
+      errors: { ...anyStream, 404: [], 410: [startSeq] },
     },
     {
       ...common,
@@ -97,11 +112,10 @@ export function picoOperations(server: string): Operation[] {
       summary: 'Describes a stream',
       answers: {
         200: { description: 'It is there', headers: [startSeq, nextSeq, ttl, expiresAt, closed, 'Content-Type'] },
-        400: { description: 'The name is none' },
+        ...withoutBody(anyStream),
         404: { description: 'There is no such stream' },
-        503: { description: 'Storage or metadata do not answer' },
       },
-      errors: [],
+      errors: {},
     },
     {
       ...common,
@@ -110,7 +124,14 @@ export function picoOperations(server: string): Operation[] {
       operationId: 'streams.delete',
       summary: 'Deletes a stream; its name is free at once',
       answers: { 204: { description: 'It is gone' } },
-      errors: [400, 403, 404, 503],
+      errors: { ...anyStream, 403: [], 404: [] },
     },
   ]
+}
+
+/** HEAD has the status and the headers, and no more. */
+function withoutBody(errors: Operation['errors']): Operation['answers'] {
+  return Object.fromEntries(
+    Object.entries(errors).map(([status, headers]) => [status, { description: 'As of GET, without a body', headers }]),
+  )
 }

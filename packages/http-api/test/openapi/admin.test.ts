@@ -1,39 +1,35 @@
 import { adminRoutes, errorBodySchema } from '@pico/http-contract'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AdminSystem } from './admin-system.ts'
-
-interface Document {
-  readonly openapi: string
-  readonly paths: Record<string, Record<string, { responses: Record<string, { content: Record<string, unknown> }> }>>
-}
+import { openApiDocument } from '../../src/index.ts'
+import { AdminSystem } from '../admin/admin-system.ts'
+import { Described } from './described.ts'
 
 let system: AdminSystem
-let document: Document
-let ajv: Ajv2020
+let described: Described
 beforeEach(async () => {
   system = await AdminSystem.listen()
   await system.start()
-  document = (await system.get('/admin/openapi.json')).body
-  ajv = new Ajv2020({ allErrors: true, strict: false })
-  ajv.addSchema({ ...document, $id: 'openapi' } as object)
+  described = new Described((await system.get('/admin/openapi.json')).body)
 })
 afterEach(() => system.close())
 
-/** The schema that the document has for that answer. */
-function validatorOf(path: string, status: number, mediaType = 'application/json'): ValidateFunction {
-  const keys = ['paths', path, 'get', 'responses', String(status), 'content', mediaType, 'schema']
-  const pointer = keys.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).map(encodeURIComponent)
-  const found = ajv.getSchema(`openapi#/${pointer.join('/')}`)
-  if (found === undefined) throw new Error(`the document has no schema at ${keys.join(' ')}`)
-  return found
-}
-
 describe('the OpenAPI document', () => {
   it('has every route that the admin listener serves', () => {
-    expect(document.openapi).toBe('3.1.0')
+    expect(described.document.openapi).toBe('3.1.0')
     const served = Object.values(adminRoutes).map(({ path }) => path)
-    expect(Object.keys(document.paths).sort()).toEqual([...served].sort())
+    expect(Object.keys(described.document.paths).sort()).toEqual([...served].sort())
+  })
+
+  it('is valid OpenAPI 3.1, with the Pico protocol and without', async () => {
+    const adminUrl = 'http://127.0.0.1:9090'
+    for (const picoUrl of [null, 'http://127.0.0.1:4437']) {
+      const document = openApiDocument({ version: '1.2.3', adminUrl, picoUrl })
+      const validator = new Validator()
+      const result = await validator.validate(JSON.parse(JSON.stringify(document)))
+      expect(result).toEqual({ valid: true })
+      expect(validator.version).toBe('3.1')
+    }
   })
 
   it('describes live answers, errors among them', async () => {
@@ -57,19 +53,19 @@ describe('the OpenAPI document', () => {
     for (const [route, path, status] of answers) {
       const answer = await system.get(path)
       expect([path, answer.status]).toEqual([path, status])
-      const validate = validatorOf(route, status)
+      const validate = described.answer('get', route, status)
       validate(answer.body)
       expect([path, validate.errors]).toEqual([path, null])
     }
     system.readiness.become('draining')
-    const unready = validatorOf('/ready', 503)
+    const unready = described.answer('get', '/ready', 503)
     expect(unready((await system.get('/ready')).body)).toBe(true)
   })
 
   it('would notice an answer that has another form', () => {
-    const validate = validatorOf('/admin/streams', 200)
+    const validate = described.answer('get', '/admin/streams', 200)
     expect(validate({ streams: [{ name: '/x' }], hasMore: false, next: null })).toBe(false)
-    const error = validatorOf('/admin/streams', 400)
+    const error = described.answer('get', '/admin/streams', 400)
     expect(error({ error: 'no_such_code', message: '' })).toBe(false)
     expect(error(errorBodySchema.parse({ error: 'bad_request', message: 'x' }))).toBe(true)
   })
