@@ -1,6 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { HttpObserver } from '../../server/observer.ts'
-import { ByKey, DurationHistogram } from './duration-histogram.ts'
+import { ByKey, DurationHistogram, type Durations } from './duration-histogram.ts'
+
+interface RouteLine {
+  readonly protocol: string
+  readonly route: string
+  readonly durations: Durations
+  /** By the hundreds of the status: 1xx to 5xx. */
+  readonly counts: number[]
+}
 
 /** An observer for the listeners that serve streams over HTTP, by the name of their protocol. */
 export function httpMetrics(registry: Registry): (protocol: string) => HttpObserver {
@@ -10,7 +18,7 @@ export function httpMetrics(registry: Registry): (protocol: string) => HttpObser
     'pico_http_request_duration_seconds',
     'From the head of an HTTP request to the end of its answer; of a live read, to where it begins to wait',
   )
-  const counts = new Map<string, { readonly labels: Record<string, string>; count: number }>()
+  const lines: RouteLine[] = []
   new Counter({
     name: 'pico_http_requests_total',
     help: 'Answered HTTP requests by route and class of status',
@@ -18,7 +26,11 @@ export function httpMetrics(registry: Registry): (protocol: string) => HttpObser
     registers,
     collect() {
       this.reset()
-      for (const { labels, count } of counts.values()) this.inc(labels, count)
+      for (const { protocol, route, counts } of lines) {
+        for (const [hundreds, count] of counts.entries()) {
+          if (count > 0) this.inc({ protocol, route, status: `${hundreds}xx` }, count)
+        }
+      }
     },
   })
   const connections = new Gauge({
@@ -35,19 +47,20 @@ export function httpMetrics(registry: Registry): (protocol: string) => HttpObser
   })
 
   const observers = new ByKey((protocol): HttpObserver => {
-    const byRoute = new ByKey((route) => durations.line({ protocol, route }))
+    const byRoute = new ByKey((route) => {
+      const line = { protocol, route, durations: durations.line({ protocol, route }), counts: [0, 0, 0, 0, 0, 0] }
+      lines.push(line)
+      return line
+    })
     connections.set({ protocol }, 0)
     for (const kind of ['long-poll', 'sse']) readers.set({ protocol, kind }, 0)
     return {
       connectionOpened: () => connections.inc({ protocol }),
       connectionClosed: () => connections.dec({ protocol }),
       requestAnswered(route, statusCode, latencyMs) {
-        byRoute.get(route).observe(latencyMs)
-        const status = `${Math.floor(statusCode / 100)}xx`
-        const key = `${protocol} ${route} ${status}`
-        const counted = counts.get(key)
-        if (counted === undefined) counts.set(key, { labels: { protocol, route, status }, count: 1 })
-        else counted.count++
+        const line = byRoute.get(route)
+        line.durations.observe(latencyMs)
+        line.counts[Math.floor(statusCode / 100)]!++
       },
       liveReaderOpened: (kind) => readers.inc({ protocol, kind }),
       liveReaderClosed: (kind) => readers.dec({ protocol, kind }),

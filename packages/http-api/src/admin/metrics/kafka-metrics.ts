@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { ByKey, DurationHistogram } from './duration-histogram.ts'
+import { ByKey, DurationHistogram, type Durations } from './duration-histogram.ts'
 
 /** Told what happens on the Kafka listener: the observer that @pico/kafka-api asks for. */
 export interface KafkaTraffic {
@@ -29,7 +29,7 @@ export function kafkaMetrics(registry: Registry): KafkaTraffic {
     labelNames: ['api', 'error'],
     registers,
   })
-  const answerBytes = new Map<string, number>()
+  const lines: { readonly api: string; readonly durations: Durations; answerBytes: number }[] = []
   new Counter({
     name: 'pico_kafka_answer_bytes_total',
     help: 'Bytes of answers to Kafka requests',
@@ -37,17 +37,22 @@ export function kafkaMetrics(registry: Registry): KafkaTraffic {
     registers,
     collect() {
       this.reset()
-      for (const [api, bytes] of answerBytes) this.inc({ api }, bytes)
+      for (const { api, answerBytes } of lines) this.inc({ api }, answerBytes)
     },
   })
-  const byApi = new ByKey((api) => durations.line({ api }))
+  const byApi = new ByKey((api) => {
+    const line = { api, durations: durations.line({ api }), answerBytes: 0 }
+    lines.push(line)
+    return line
+  })
   return {
     connectionOpened: () => connections.inc(),
     connectionClosed: () => connections.dec(),
     connectionRefused: () => refused.inc(),
-    requestAnswered(apiName, _, latencyMs, bytes) {
-      byApi.get(apiName).observe(latencyMs)
-      answerBytes.set(apiName, (answerBytes.get(apiName) ?? 0) + bytes)
+    requestAnswered(apiName, _, latencyMs, answerBytes) {
+      const line = byApi.get(apiName)
+      line.durations.observe(latencyMs)
+      line.answerBytes += answerBytes
     },
     errorAnswered: (api, error) => errors.inc({ api, error }),
   }
