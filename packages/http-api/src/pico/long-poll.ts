@@ -40,6 +40,7 @@ export class LongPoll {
     const unwatch = this.#stream.watch((change) => this.#changed(change))
     const cancelTimeout = clock.after(settings.longPollTimeoutMs, () => this.#answerNothing())
     const ignoreDraining = this.#exchange.onDraining(() => this.#answerNothing())
+    this.#exchange.beginsToWait()
     observer.liveReaderOpened('long-poll')
     this.#stopWaiting = () => {
       this.#stopWaiting = null

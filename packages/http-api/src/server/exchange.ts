@@ -16,13 +16,13 @@ export interface ExchangeSurroundings {
   readonly observer: HttpObserver
   readonly cors: Cors
   readonly draining: Draining
-  /** Where there is no room, bodies that are not small are not read. */
+  /** Where there is none, bodies are not read. */
   readonly room: Room
   readonly settings: HttpServerSettings
 }
 
-/** Of bodies up to this size nobody asks for room before they are here: they are in the socket's buffer anyway. */
-const smallBodyBytes = 64 * 1024
+/** More than what goes into the buffers of a connection whether or not the client reads. */
+const largeBodyBytes = 64 * 1024
 /** How long we go on reading, after we have refused a body, so that the client finds our answer and not a broken connection. */
 const lingerMs = 1000
 
@@ -42,6 +42,7 @@ export class Exchange {
   route: HttpRoute = 'other'
   readonly #surroundings: ExchangeSurroundings
   readonly #beganMs: number
+  #waitsSinceMs: number | null = null
 
   constructor(request: IncomingMessage, response: ServerResponse, surroundings: ExchangeSurroundings) {
     this.request = request
@@ -85,19 +86,29 @@ export class Exchange {
   }
 
   /**
-   * Reads the whole body, within the server's limit, and calls back once with it or with why there is none. Does not call back when
-   * the client has gone. Bodies that are not small are read when the log has room.
+   * Reads the whole body, within the server's limit, when the log has room, and calls back once with it or with why there is none.
+   * Does not call back when the client has gone.
    */
   receiveBody(received: (body: Buffer | HttpError) => void): void {
     const { room, clock, settings } = this.#surroundings
-    if (room.hasRoom() || isSmall(this.request)) {
-      receiveBody(this.request, settings.bodyBytesMax, received)
-      return
+    const start = () => {
+      // What was answered meanwhile, since it took too long, is not to be done any more.
+      receiveBody(this.request, settings.bodyBytesMax, (body) => this.isGone || received(body))
+      if (this.isHttp2) this.#limitArrival()
     }
-    waitForRoom(room, clock, settings.roomTimeoutMs).then(
-      () => receiveBody(this.request, settings.bodyBytesMax, received),
-      (error) => this.fail(error),
-    )
+    if (room.hasRoom() || !hasBody(this.request)) start()
+    else waitForRoom(room, clock, settings.roomTimeoutMs).then(start, (error) => this.fail(error))
+  }
+
+  /** What Node does by itself for HTTP/1.1. */
+  #limitArrival(): void {
+    const { clock, settings } = this.#surroundings
+    const cancel = clock.after(settings.requestTimeoutMs, () => {
+      this.fail(new HttpError('request_timeout', 'the request took too long to arrive'))
+      this.response.destroy()
+    })
+    this.request.on('end', cancel)
+    this.onClose(cancel)
   }
 
   /** As `receiveBody`. @throws HttpError */
@@ -126,7 +137,13 @@ export class Exchange {
     response.writeHead(status, all)
     if (body.length === 0) response.end()
     else response.end(body)
+    if (body.length >= largeBodyBytes) this.onClose(this.#cutOffLater())
     this.#answered(status)
+  }
+
+  /** The answer will be long in coming, and that is as it should be: for metrics the request ends here. */
+  beginsToWait(): void {
+    this.#waitsSinceMs = performance.now()
   }
 
   /** OPTIONS, whatever its path. */
@@ -163,7 +180,9 @@ export class Exchange {
     const { response } = this
     if (!response.writableNeedDrain || this.isGone) return Promise.resolve()
     return new Promise((resolve) => {
+      const cancel = this.#cutOffLater()
       const done = () => {
+        cancel()
         response.off('drain', done).off('close', done)
         resolve()
       }
@@ -204,6 +223,12 @@ export class Exchange {
     request.resume()
   }
 
+  /** Unless the returned function is called before: a client that takes nothing for so long will not take anything any more. */
+  #cutOffLater(): () => void {
+    const { clock, settings } = this.#surroundings
+    return clock.after(settings.stallTimeoutMs, () => this.response.destroy())
+  }
+
   #allHeaders(headers: readonly string[]): string[] {
     const { cors, draining } = this.#surroundings
     const all = [...headers, ...cors.headersFor(this.request.headers)]
@@ -212,7 +237,11 @@ export class Exchange {
   }
 
   #answered(status: number): void {
-    this.#surroundings.observer.requestAnswered(this.route, status, performance.now() - this.#beganMs)
+    this.#surroundings.observer.requestAnswered(
+      this.route,
+      status,
+      (this.#waitsSinceMs ?? performance.now()) - this.#beganMs,
+    )
   }
 
   #who() {
@@ -220,9 +249,11 @@ export class Exchange {
   }
 }
 
-function isSmall({ headers }: IncomingMessage): boolean {
+function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   const length = headers['content-length']
-  return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) <= smallBodyBytes
+  // In HTTP/2 only a frame that has not come yet would tell.
+  if (length === undefined) return httpVersionMajor === 2 || headers['transfer-encoding'] !== undefined
+  return length !== '0'
 }
 
 /** Fastify's router is given another one: see http-server.ts. */

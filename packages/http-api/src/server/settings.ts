@@ -14,6 +14,8 @@ export interface HttpServerSettings {
   readonly keepAliveTimeoutMs: number
   /** How long a request may wait until the log has room for its records; then it is answered 503. */
   readonly roomTimeoutMs: number
+  /** A client that takes nothing of what it is sent for so long is cut off. */
+  readonly stallTimeoutMs: number
   /** Of one HTTP/2 connection. */
   readonly http2StreamsMax: number
   /** Web pages of these origins may read the answers; `*` stands for all. */
@@ -27,6 +29,7 @@ export const defaultHttpServerSettings: Omit<HttpServerSettings, 'host' | 'port'
   requestTimeoutMs: 60_000,
   keepAliveTimeoutMs: 65_000,
   roomTimeoutMs: 10_000,
+  stallTimeoutMs: 60_000,
   http2StreamsMax: 256,
   corsOrigins: [],
 }

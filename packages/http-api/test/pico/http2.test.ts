@@ -139,6 +139,19 @@ test('a client that cancels what it appends, or that breaks the protocol, hurts 
   expect((await send('GET', '/large?seq=22')).body).toBe('[]')
 })
 
+test('a body that does not come in time is refused', async () => {
+  const other = await PicoSystem.open({ requestTimeoutMs: 200 })
+  await other.create('/s')
+  const client = connect(other.url)
+  const append = client.request({ ':method': 'POST', ':path': '/s' })
+  append.write('half')
+  const answer = await answerOf(append).catch((error: Error) => error)
+  expect(answer instanceof Error ? 'reset' : answer.headers[':status']).toBe(408)
+  expect((await other.get('/s')).body.toString()).toBe('[]')
+  client.destroy()
+  await other.close()
+})
+
 test('a server that goes down lets what is under way finish', async () => {
   const other = await PicoSystem.open()
   await other.create('/s')

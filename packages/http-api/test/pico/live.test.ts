@@ -222,6 +222,24 @@ describe('for as long as it takes,', () => {
   }, 40_000)
 })
 
+test('a client that takes nothing of a large answer is cut off', async () => {
+  const other = await PicoSystem.open({ stallTimeoutMs: 300 })
+  await other.create('/s')
+  for (let n = 0; n < 20; n++) await other.append('/s', 'x'.repeat(1_000_000))
+  const { connect } = await import('node:net')
+  for (const query of ['bytes=60000000', 'bytes=1', 'live=sse']) {
+    const socket = connect(other.port, '127.0.0.1').on('error', () => {})
+    socket.write(`GET /s?${query}&format=json HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(8))
+    socket.pause()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(other.listener.connections).toBeGreaterThan(1)
+    await expect.poll(() => other.listener.connections, { timeout: 10_000 }).toBeLessThanOrEqual(1)
+    socket.destroy()
+  }
+  expect(other.errors).toEqual([])
+  await other.close()
+}, 60_000)
+
 test('a server that goes down ends what waits, and finishes what it has', async () => {
   const other = await PicoSystem.open({ longPollTimeoutMs: 60_000, sseMaxDurationMs: 60_000 })
   await other.create('/s')

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { errorBodySchema, type JsonReadRecord, jsonReadSchema } from '@pico/http-contract'
-import { type Log, openLog, systemClock } from '@pico/log'
+import { type Log, type LogSettings, openLog, systemClock } from '@pico/log'
 import type { Metadata } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import { BatchBuilder, type BatchBuilderSettings, type RecordInput } from '@pico/record-batch'
@@ -34,18 +34,20 @@ export class PicoSystem {
   readonly store: ObjectStore & SegmentStore & FaultInjection = withFaults(openMemoryStore())
   readonly lines: LogLine[] = []
   readonly #metadata: Metadata
+  readonly #logSettings: Partial<LogSettings>
   readonly #agent = new Agent({ keepAlive: true })
   #log!: Log
   #streams!: Streams
   #listener!: HttpListener
   liveReaders = 0
 
-  private constructor(metadata: Metadata) {
+  private constructor(metadata: Metadata, logSettings: Partial<LogSettings>) {
     this.#metadata = metadata
+    this.#logSettings = logSettings
   }
 
-  static async open(settings: Partial<HttpSettings> = {}): Promise<PicoSystem> {
-    const system = new PicoSystem(await openSqliteMetadata({ path: ':memory:' }))
+  static async open(settings: Partial<HttpSettings> = {}, logSettings: Partial<LogSettings> = {}): Promise<PicoSystem> {
+    const system = new PicoSystem(await openSqliteMetadata({ path: ':memory:' }), logSettings)
     await system.#start(settings)
     return system
   }
@@ -57,7 +59,7 @@ export class PicoSystem {
     const node = await metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, clock.nowMs())
     this.#log = await openLog(
       { store, wal: { kind: 'local', store }, metadata, node, clock, format: recordBatchEntries },
-      { segmentBytes: 1 << 23 },
+      { segmentBytes: 1 << 23, ...this.#logSettings },
     )
     const clusterId = await metadata.nodes.clusterId()
     this.#streams = await openStreams({ log: this.#log, metadata, node, clusterId, clock }, {})
