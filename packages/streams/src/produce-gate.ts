@@ -71,7 +71,7 @@ export class ProduceGate {
   }
 
   #store(batch: AcceptedBatch, summary: Uint8Array): AppendOutcome {
-    if (this.#closing.refusesAppends) return refuse(gateErrors.policyViolation, `${this.#tail.name} is closed`)
+    if (this.#closing.refusesAppends) return this.#refuseClosed()
     const { count, maxTimestampMs, logAppendTimeMs } = batch
     const stored = this.#tail.store({ bytes: batch.batch.batchBytes(), count, maxTimestampMs, summary })
     if (stored instanceof Error) return refuse(gateErrors.notLeaderOrFollower, stored.message)
@@ -81,6 +81,13 @@ export class ProduceGate {
     view.patchPartitionLeaderEpoch(this.#tail.stream.leaderEpoch)
     if (logAppendTimeMs !== -1) view.stampLogAppendTime(logAppendTimeMs)
     return { accepted: { baseOffset, logAppendTimeMs, committed } }
+  }
+
+  #refuseClosed(): AppendOutcome {
+    const { name } = this.#tail
+    if (!this.#closing.isUnknown) return refuse(gateErrors.policyViolation, `${name} is closed`)
+    this.#closing.findOutSoon()
+    return refuse(gateErrors.notLeaderOrFollower, `whether ${name} was closed is not known yet`)
   }
 
   /** Kafka answers a duplicate with the time it remembers of the original, whatever the topic's timestamp type. */

@@ -165,7 +165,10 @@ export class RecordGate {
     producer: HttpProducerStamp | undefined,
     verdict: HttpProducerVerdict | null,
   ): DuplicateAppend | { readonly kind: 'refused'; readonly why: RecordsRefusal } {
-    if (this.#closing.isUnknown) return refused({ kind: 'not-serving' })
+    if (this.#closing.isUnknown) {
+      this.#closing.findOutSoon()
+      return refused({ kind: 'not-serving' })
+    }
     const isRepeat = verdict?.kind === 'duplicate' && (producer?.counts === 'records' || this.#isClosedBy(producer))
     if (isRepeat) return this.#producerOutcome(producer, verdict)
     if (this.#isClosedBy(producer) && producer !== undefined) {

@@ -24,6 +24,7 @@ export class StreamClosing {
   /** The answer of a closing was lost: nobody knows what the row says. */
   #isUnknown = false
   #recording: Promise<void> | null = null
+  #findingOut: Promise<void> | null = null
 
   constructor(tail: StreamTail, record: StreamRecord, parts: ClosingParts) {
     this.#tail = tail
@@ -99,12 +100,18 @@ export class StreamClosing {
     await this.#underWay?.catch(() => undefined) // whoever asked for it is told
   }
 
-  /** Asks the row what became of a closing whose answer was lost. */
+  /** Asks the row what became of a closing whose answer was lost; those who ask meanwhile share the question. */
   async findOut(): Promise<void> {
     if (!this.#isUnknown) return
-    const [record] = await this.#parts.metadata.streams.byStreamId([this.#tail.stream.streamId])
-    if (record?.isClosed) this.#row = { by: parseStamp(record.closedBy) }
-    this.#isUnknown = false
+    this.#findingOut ??= this.#readRow().finally(() => {
+      this.#findingOut = null
+    })
+    await this.#findingOut
+  }
+
+  /** The same for whoever is refused until it is known, and does not wait. */
+  findOutSoon(): void {
+    this.findOut().catch(() => undefined) // whoever is refused next asks again
   }
 
   async #settleAndClose(by: HttpProducerStamp | null, isStillRight: () => boolean): Promise<boolean> {
@@ -119,6 +126,12 @@ export class StreamClosing {
     }
     this.#row = { by: stamp }
     return true
+  }
+
+  async #readRow(): Promise<void> {
+    const [record] = await this.#parts.metadata.streams.byStreamId([this.#tail.stream.streamId])
+    if (record?.isClosed) this.#row = { by: parseStamp(record.closedBy) }
+    this.#isUnknown = false
   }
 
   async #record(): Promise<void> {
