@@ -45,14 +45,22 @@ export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start
   const from = at === 'start' ? recordStart(stream.startOffset) : at
   if (from.record < stream.startOffset) return 'trimmed'
   if (from.record > stream.highWatermark) return 'no-position'
-  const read = await stream.read(from.record, maxBytes)
-  // A trim may overtake a read: from its beginning on there is always something to read.
-  if (read === 'out-of-range') return at === 'start' ? readChunk(reader, 'start') : 'trimmed'
-  if (read === null) return from.byte === 0 ? chunkOf(stream, from, from, []) : 'no-position'
-  const [buffer] = read.buffers
-  const bytes = read.buffers.length === 1 && buffer !== undefined ? buffer : Buffer.concat(read.buffers)
-  const pieces = piecesOf(reader, bytes, from, read.endOffset)
-  return pieces === null ? 'no-position' : chunkOf(stream, from, recordStart(read.endOffset), pieces)
+  const pieces: ChunkPiece[] = []
+  let next = from
+  // A read ends where an object does, or what a fork inherits: go on until there is enough, or no more.
+  for (let bytesLeft = maxBytes; bytesLeft > 0; ) {
+    const read = await stream.read(next.record, bytesLeft)
+    if (read === null) break
+    if (read === 'out-of-range') {
+      // A trim has overtaken the read: from its beginning on there is always something to read.
+      if (pieces.length > 0) break
+      return at === 'start' ? readChunk(reader, 'start') : 'trimmed'
+    }
+    if (!takePieces(reader, read, next, pieces)) return 'no-position'
+    next = recordStart(read.endOffset)
+    bytesLeft -= read.lengthBytes
+  }
+  return next.byte === 0 ? chunkOf(stream, from, next, pieces) : 'no-position'
 }
 
 /** Nothing, at the tail. */
@@ -66,17 +74,19 @@ function chunkOf(stream: PathStream, from: StreamPosition, next: StreamPosition,
   return { from, next, pieces, isUpToDate, isEnd: isUpToDate && stream.closed }
 }
 
-/** Null when the first record has no byte where `from` points. */
-function piecesOf(reader: ChunkReader, bytes: Uint8Array, from: StreamPosition, end: number): ChunkPiece[] | null {
+/** What is at and after `from`. False when the first record has no byte there. */
+function takePieces(reader: ChunkReader, read: StoredBatches, from: StreamPosition, pieces: ChunkPiece[]): boolean {
   const { stream, knownJson } = reader
   const isJsonStream = modeOf(stream.contentType) === 'json'
-  const pieces: ChunkPiece[] = []
+  const { buffers, endOffset } = read
+  const [buffer] = buffers
+  const bytes = buffers.length === 1 && buffer !== undefined ? buffer : Buffer.concat(buffers)
   let areAllJson = true
   for (const batch of batches(bytes)) {
     for (const { offset, value } of records(batch)) {
-      if (offset < from.record || offset >= end) continue
+      if (offset < from.record || offset >= endOffset) continue
       const skippedBytes = offset === from.record ? from.byte : 0
-      if (skippedBytes > 0 && (isJsonStream || skippedBytes >= (value?.length ?? 0))) return null
+      if (skippedBytes > 0 && (isJsonStream || skippedBytes >= (value?.length ?? 0))) return false
       let piece = value?.subarray(skippedBytes) ?? noBytes
       if (isJsonStream && !knownJson.has(stream, offset)) {
         piece = jsonMessageOf(value)
@@ -85,8 +95,13 @@ function piecesOf(reader: ChunkReader, bytes: Uint8Array, from: StreamPosition, 
       pieces.push({ offset, skippedBytes, bytes: piece })
     }
   }
-  if (isJsonStream && areAllJson) knownJson.add(stream, from.record, end)
-  return pieces
+  if (isJsonStream && areAllJson) knownJson.add(stream, from.record, endOffset)
+  return true
+}
+
+interface StoredBatches {
+  readonly buffers: readonly Uint8Array[]
+  readonly endOffset: number
 }
 
 const noBytes = new Uint8Array(0)
