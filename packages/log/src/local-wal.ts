@@ -18,20 +18,42 @@ const recycledFilesMax = 4
 /** A frame's header, footer and trailer, generously, for the largest flush. */
 const frameOverheadBytes = 1024 * 1024
 
+/** More at once gains little: three 16 KiB writes take a fifth longer than one, and eight share the same disk. */
+const framesInFlightMax = 3
+
 interface Segment {
   readonly segmentId: number
   readonly writer: SegmentWriter
   readonly unit: WalUnit
-  /** Where the next frame goes; also how much is committed. */
+  /** Where the next frame goes. */
   endBytes: number
+  /** Where the last frame ends that is durable, with all before it. */
+  committedBytes: number
+  /** Of the last frame that was begun: settles after those of all frames before it, and rejects where one of them failed. */
+  lastFrame: Promise<void>
+}
+
+/** The writes between one failure and the next: those of a turn that has failed all fail. */
+interface Turn {
+  failure: unknown
+}
+
+/** A frame that has its place and is being written. */
+interface PlacedFrame {
+  readonly segment: Segment
+  readonly position: number
+  /** As `lastFrame` of the segment. */
+  readonly durable: Promise<void>
 }
 
 /**
  * The local WAL: frames in preallocated segment files, one write and sync each, and the frame itself is the commit. A segment's
- * row is in SQL before its first frame; no SQL on the way of a flush.
+ * row is in SQL before its first frame; no SQL on the way of a flush. A few frames are written side by side, because a disk syncs
+ * several small writes in little more time than one; they are committed in order, and each says how far the segment was committed
+ * when it was begun, so that a start can tell what was on its way from what is damaged.
  */
 export class LocalWal implements Wal {
-  readonly flushesInFlightMax = 1
+  readonly flushesInFlightMax = framesInFlightMax
   readonly #store: ObjectStore & SegmentStore
   readonly #metadata: Metadata
   readonly #node: NodeIdentity
@@ -45,6 +67,9 @@ export class LocalWal implements Wal {
   #failed: Segment | null = null
   readonly #recycled: string[] = []
   #closed = false
+  /** Settles when the last frame that was handed in has its place, or has none. */
+  #placing: Promise<void> = Promise.resolve()
+  #turn: Turn = { failure: null }
 
   constructor(store: ObjectStore & SegmentStore, metadata: Metadata, node: NodeIdentity, segmentBytes: number) {
     this.#store = store
@@ -54,30 +79,84 @@ export class LocalWal implements Wal {
     this.#prepareNext()
   }
 
-  async write(flush: Flush): Promise<FrameLocation> {
+  write(flush: Flush): Promise<FrameLocation> {
+    const turn = this.#turn
+    const placing = this.#placing.then(() => {
+      if (turn.failure !== null) throw turn.failure
+      return this.#place(flush, turn)
+    })
+    this.#placing = placing.then(
+      () => undefined,
+      (error: unknown) => {
+        turn.failure ??= error
+      },
+    )
+    return placing.then(async ({ segment, position, durable }) => {
+      await durable
+      return { key: segment.unit.key, position, unit: segment.unit }
+    })
+  }
+
+  resume(): void {
+    this.#turn = { failure: null }
+  }
+
+  async #place(flush: Flush, turn: Turn): Promise<PlacedFrame> {
     const roomBytes = flush.lengthBytes + flush.runs.length * 128 + frameOverheadBytes
     const segment = await this.#segmentWithRoom(roomBytes)
     const first = segment.endBytes === 0
     const position = first ? WAL_FRAME_ALIGNMENT : segment.endBytes
-    const identity = this.#identity(segment.segmentId)
-    const frame = encodeWalFrame({ identity, position, body: flush.body(), runs: flush.walRuns() })
-    if (position + frame.lengthBytes > segment.unit.lengthBytes) throw new Error('a frame outgrew its segment')
-    const header = encodeSegmentHeader({ identity, sizeBytes: segment.unit.lengthBytes, previous: this.#previous })
-    try {
-      if (first) await segment.writer.write(0, [header, ...frame.buffers])
-      else await segment.writer.write(position, frame.buffers)
-    } catch (cause) {
-      this.#failed = segment
-      this.#current = null
-      throw new AppendFailedError(`segment ${segment.unit.key} could not be written at ${position}`, { cause })
+    const { segmentId, unit, committedBytes } = segment
+    const identity = this.#identity(segmentId)
+    const frame = encodeWalFrame({ identity, position, committedBytes, body: flush.body(), runs: flush.walRuns() })
+    const endBytes = position + frame.lengthBytes
+    if (endBytes > unit.lengthBytes) throw new Error('a frame outgrew its segment')
+    segment.endBytes = endBytes
+    if (!first) {
+      if (endBytes > unit.lengthBytes / 2) this.#prepareNext()
+      return {
+        segment,
+        position,
+        durable: this.#writeFrame(segment, turn, { at: position, buffers: frame.buffers, endBytes }),
+      }
     }
-    segment.endBytes = align(position + frame.lengthBytes)
-    if (segment.endBytes > segment.unit.lengthBytes / 2) this.#prepareNext()
-    return { key: segment.unit.key, position, unit: segment.unit }
+    const header = encodeSegmentHeader({ identity, sizeBytes: unit.lengthBytes, previous: this.#previous })
+    const durable = this.#writeFrame(segment, turn, { at: 0, buffers: [header, ...frame.buffers], endBytes })
+    // No later frame may be there without the header.
+    await durable
+    return { segment, position, durable }
+  }
+
+  #writeFrame(
+    segment: Segment,
+    turn: Turn,
+    {
+      at,
+      buffers,
+      endBytes,
+    }: { readonly at: number; readonly buffers: readonly Uint8Array[]; readonly endBytes: number },
+  ): Promise<void> {
+    const written = segment.writer.write(at, buffers)
+    written.catch(() => undefined) // looked at in its turn, below
+    const durable = segment.lastFrame.then(async () => {
+      try {
+        await written
+      } catch (cause) {
+        const failure = new AppendFailedError(`segment ${segment.unit.key} could not be written at ${at}`, { cause })
+        turn.failure ??= failure
+        this.#failed = segment
+        this.#current = null
+        throw failure
+      }
+      segment.committedBytes = endBytes
+    })
+    durable.catch(() => undefined) // whoever wrote it is told
+    segment.lastFrame = durable
+    return durable
   }
 
   isComplete(unit: WalUnit): boolean {
-    return this.#current?.unit !== unit
+    return this.#current?.unit !== unit && this.#failed?.unit !== unit
   }
 
   release(unit: WalUnit): void {
@@ -106,7 +185,8 @@ export class LocalWal implements Wal {
     const current = this.#current
     if (current !== null) {
       if (current.unit.lengthBytes - current.endBytes >= roomBytes) return current
-      this.#previous = { sequence: current.segmentId, committedBytes: current.endBytes }
+      await current.lastFrame
+      this.#previous = { sequence: current.segmentId, committedBytes: current.committedBytes }
       this.#current = null
       await current.writer.close()
     }
@@ -118,14 +198,16 @@ export class LocalWal implements Wal {
 
   /** A failed write is never repeated in place. The segment ends before it, and SQL says so before anything else is written. */
   async #recordEnd(segment: Segment): Promise<void> {
+    const { segmentId, unit, writer, committedBytes } = segment
     try {
-      await this.#metadata.log.closeWalSegment(this.#node, segment.segmentId, segment.endBytes)
+      await this.#metadata.log.closeWalSegment(this.#node, segmentId, committedBytes)
     } catch (cause) {
-      throw new AppendFailedError(`the end of segment ${segment.unit.key} could not be recorded`, { cause })
+      throw new AppendFailedError(`the end of segment ${unit.key} could not be recorded`, { cause })
     }
+    if (committedBytes > 0) this.#previous = { sequence: segmentId, committedBytes }
+    // Frames after the failed one may still be on their way: until they have landed the file must not be used again.
+    await writer.close()
     this.#failed = null
-    if (segment.endBytes > 0) this.#previous = { sequence: segment.segmentId, committedBytes: segment.endBytes }
-    await segment.writer.close()
   }
 
   #prepareNext(): void {
@@ -156,7 +238,8 @@ export class LocalWal implements Wal {
     const writer = await this.#store.create(key, sizeBytes, recycle === undefined ? {} : { recycle })
     // The old key was doomed when its entries were packed; the file now lives on under the new one.
     if (recycle !== undefined) await this.#metadata.log.forgetDoomed([recycle])
-    return { segmentId, writer, unit: { key, lengthBytes: sizeBytes, row: { walSegment: segmentId } }, endBytes: 0 }
+    const unit: WalUnit = { key, lengthBytes: sizeBytes, row: { walSegment: segmentId } }
+    return { segmentId, writer, unit, endBytes: 0, committedBytes: 0, lastFrame: Promise.resolve() }
   }
 
   #identity(sequence: number): WalIdentity {

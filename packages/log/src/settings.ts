@@ -3,7 +3,7 @@ export interface LogSettings {
   readonly flushBytesMax: number
   /** A flush is sealed this long after its first entry; 0 = as soon as the WAL has room for one more in flight. */
   readonly flushIntervalMs: number
-  /** Flushes on their way at once (shared WAL; the local WAL has one). */
+  /** Flushes on their way at once (shared WAL; the local WAL decides for itself). */
   readonly flushesInFlightMax: number
   /** Bytes waiting to become durable, past which input is not read. */
   readonly unflushedBytesMax: number

@@ -35,6 +35,8 @@ export class SharedWal implements Wal {
   #uploads = 0
   #committedSequence = 0
   #queue: Upload[] = []
+  /** Why writes failed, until `resume`. */
+  #failure: Error | null = null
   #committing = false
   #closed = false
 
@@ -51,11 +53,18 @@ export class SharedWal implements Wal {
   }
 
   write(flush: Flush): Promise<FrameLocation> {
+    if (this.#failure !== null) return Promise.reject(this.#failure)
     this.#uploads += 1
     const sequence = this.#uploads
     const key = walKey(this.#node, sequence)
     const identity = { ...this.#node, sequence }
-    const frame = encodeWalFrame({ identity, position: 0, body: flush.body(), runs: flush.walRuns() })
+    const frame = encodeWalFrame({
+      identity,
+      position: 0,
+      committedBytes: 0,
+      body: flush.body(),
+      runs: flush.walRuns(),
+    })
     const abort = new AbortController()
     const cancelDeadline = this.#clock.after(this.#deadlineMs, () => {
       abort.abort(new Error(`no answer within ${this.#deadlineMs} ms`))
@@ -66,6 +75,10 @@ export class SharedWal implements Wal {
     this.#queue.push({ key, lengthBytes: frame.lengthBytes, index: frame.index, uploaded, abort, resolve, reject })
     void this.#commitInOrder()
     return promise
+  }
+
+  resume(): void {
+    this.#failure = null
   }
 
   isComplete(): boolean {
@@ -164,6 +177,7 @@ export class SharedWal implements Wal {
     const failed = this.#queue
     this.#queue = []
     const reason = error instanceof FencedError ? error : new AppendFailedError(error.message, { cause: error })
+    this.#failure = reason
     for (const upload of failed) {
       upload.abort.abort(reason)
       upload.reject(reason)

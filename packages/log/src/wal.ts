@@ -21,10 +21,12 @@ export interface Wal {
   readonly flushesInFlightMax: number
   /**
    * Resolves when the flush is durable and committed. Writes settle in the order they were made; once one rejects, every later
-   * one made before that rejection was seen rejects too, and none of their entries is ever read.
+   * one made before `resume` rejects too, and none of their entries is ever read.
    * @throws FencedError when this node epoch may not write any more.
    */
   write(flush: Flush): Promise<FrameLocation>
+  /** A rejection was seen, and what had been assigned is void: the offsets of what is written from now on follow the last success. */
+  resume(): void
   /** False while later flushes may still land in the unit. */
   isComplete(unit: WalUnit): boolean
   /** The unit was taken over and nobody reads from it: its space may be used again. */

@@ -39,11 +39,17 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
   const random = mulberry32(seed)
   const draw = (bound: number) => Math.floor(random() * bound)
   const clock = new VirtualClock()
-  const store = withFaults(openMemoryStore(), { seed })
+  // Writes that are on their way together land in any order, and at a crash some have and some have not.
+  const slowWrites = seed % 2 === 0
+  const delay = () => new Promise<void>((resolve) => clock.after(draw(6), () => resolve()))
+  const store = withFaults(openMemoryStore(), {
+    seed,
+    before: (operation) => (slowWrites && operation === 'write' ? delay() : undefined),
+  })
   const system = await TestSystem.open(kind, { store, clock })
   const trace: string[] = []
   const settings = {
-    segmentBytes: 1024 * 1024 + 64 * 1024,
+    segmentBytes: 2 * 1024 * 1024,
     logCacheBytes: draw(2) * 8 * 1024 * 1024,
     packBytes: 300_000,
     packIntervalMs: 10_000,
@@ -64,6 +70,22 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       () => ({ committed: () => undefined, rolledBack: () => undefined }),
     )
     for (const [i, one] of simulated.entries()) one.stream = opened[i] as LogStream
+  }
+  const appendBurst = async () => {
+    const burst = 1 + draw(8)
+    await openAll()
+    for (let i = 0; i < burst; i += 1) {
+      const target = simulated[draw(simulated.length)] as Simulated
+      tag += 1
+      const mine = tag
+      target.model.attempted.add(mine)
+      const appended = target.stream.append(entry(mine, { payloadBytes: 4 + draw(60_000), timestampMs: clock.nowMs() }))
+      stamp(appended.bytes, appended.baseOffset)
+      appended.committed.then(
+        () => target.model.acknowledged.set(appended.baseOffset, mine),
+        () => trace.push(`append ${mine} failed`),
+      )
+    }
   }
   const checkAll = async () => {
     await openAll()
@@ -87,22 +109,7 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
   for (let step = 0; step < steps; step += 1) {
     const kindOfStep = draw(100)
     if (kindOfStep < 60) {
-      const burst = 1 + draw(8)
-      await openAll()
-      for (let i = 0; i < burst; i += 1) {
-        const target = simulated[draw(simulated.length)] as Simulated
-        tag += 1
-        const mine = tag
-        target.model.attempted.add(mine)
-        const appended = target.stream.append(
-          entry(mine, { payloadBytes: 4 + draw(60_000), timestampMs: clock.nowMs() }),
-        )
-        stamp(appended.bytes, appended.baseOffset)
-        appended.committed.then(
-          () => target.model.acknowledged.set(appended.baseOffset, mine),
-          () => trace.push(`append ${mine} failed`),
-        )
-      }
+      await appendBurst()
       trace.push(`appended up to ${tag}`)
       if (draw(3) > 0) await clock.advance(draw(20))
     } else if (kindOfStep < 66) {
@@ -152,8 +159,13 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       store.inject({ operation, nth, fault })
       trace.push(`fault: ${operation} ${nth} ${fault.kind}`)
     } else if (kindOfStep < 93) {
-      trace.push('crash')
-      await clock.settle()
+      // In the middle of what is being written, as often as not.
+      for (let flushes = draw(4); flushes > 0; flushes -= 1) {
+        await appendBurst()
+        await clock.settle()
+      }
+      await clock.advance(draw(6))
+      trace.push(`crash, with up to ${tag} appended`)
       clock.reset()
       store.heal()
       log = await system.start(settings)

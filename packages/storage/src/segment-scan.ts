@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { ObjectTruncatedError, SegmentDamagedError, UnsupportedVersionError } from './errors.ts'
 import { decodeWalFrame, type WalIdentity, type WalRun } from './wal-frame.ts'
 import {
+  isKnownWalVersion,
   readWalFrameHeader,
-  WAL_FORMAT_VERSION,
   WAL_FRAME_ALIGNMENT,
   WAL_FRAME_HEADER_BYTES,
 } from './wal-frame-header.ts'
@@ -40,8 +40,8 @@ export interface SegmentScan {
   /** Not one valid frame. */
   readonly empty: boolean
   /**
-   * What is wrong with a frame that was begun at `endBytes` and is dropped, or null where none was begun. It was never acknowledged,
-   * unless it was damaged since: nothing in the file can tell.
+   * What is wrong with what was begun at `endBytes` and is dropped, or null where nothing was. It was never acknowledged, unless it
+   * was damaged since: nothing in the file can tell.
    */
   readonly droppedTail: string | null
 }
@@ -50,10 +50,10 @@ export interface SegmentScan {
 const pieceBytes = 4 * 1024 * 1024
 
 /**
- * Reads a segment frame by frame and decides what an unreadable place means. Frames are written one at a time, each only
- * after the one before it was acknowledged, so:
- * - nothing of this segment after it: a tail that was never acknowledged. It is dropped.
- * - a frame header of this segment after it: acknowledged data is damaged. SegmentDamagedError.
+ * Reads a segment frame by frame and decides what an unreadable place means. A few frames may be on their way at once; they are
+ * acknowledged in order, and each says how far the segment was durable when it was begun. So:
+ * - a later frame says that what was here was durable: acknowledged data is damaged. SegmentDamagedError.
+ * - none does: what was here was on its way, and so was all that comes after it. It was never acknowledged, and is dropped.
  *
  * A file shorter than `sizeBytes` is damaged as well, for a segment has its full length before its first frame.
  * @throws SegmentDamagedError, UnsupportedVersionError, and whatever `read` throws but ObjectTruncatedError.
@@ -67,27 +67,33 @@ export async function scanSegment(read: ReadSegment, options: SegmentScanOptions
   const limit = committedBytes ?? sizeBytes
   const window = new SegmentWindow(read, key, limit)
   const header = readSegmentHeader(await window.bytes(0, WAL_SEGMENT_HEADER_BYTES), identity)
-  if (!('invalid' in header) && header.version !== WAL_FORMAT_VERSION) {
+  if (!('invalid' in header) && !isKnownWalVersion(header.version)) {
     throw new UnsupportedVersionError(key, header.version)
   }
   const { frames, end, stop } = await readFrames(window, identity, limit)
+  let droppedTail = stop.begunFrame
   if (committedBytes === null) {
-    const successor = await findFrameHeader(window, identity, stop.searchFrom, limit)
-    if (successor !== null) {
-      throw new SegmentDamagedError(key, end, `${stop.reason}, yet a later frame begins at byte ${successor}`)
+    const later = await findLaterFrames(window, identity, { end, from: stop.searchFrom, limit })
+    if (later.witness !== null) {
+      throw new SegmentDamagedError(
+        key,
+        end,
+        `${stop.reason}, yet it was durable when the frame at byte ${later.witness} was begun`,
+      )
     }
+    if (later.first !== null) droppedTail ??= `${stop.reason}, and a later frame was begun at byte ${later.first}`
   } else if (end !== limit) {
     throw new SegmentDamagedError(key, end, `${stop.reason}, yet frames up to byte ${limit} were acknowledged`)
   }
   const empty = frames.length === 0
   if ('invalid' in header) {
     if (!empty) throw new SegmentDamagedError(key, 0, `${header.invalid}, yet frames follow`)
-    return { frames, endBytes: 0, previous: null, empty, droppedTail: stop.begunFrame }
+    return { frames, endBytes: 0, previous: null, empty, droppedTail }
   }
   if (header.sizeBytes !== sizeBytes) {
     throw new SegmentDamagedError(key, 0, `it was made ${header.sizeBytes} bytes long, not ${sizeBytes}`)
   }
-  return { frames, endBytes: end, previous: header.previous, empty, droppedTail: stop.begunFrame }
+  return { frames, endBytes: end, previous: header.previous, empty, droppedTail }
 }
 
 interface Frames {
@@ -129,21 +135,37 @@ async function readFrames(window: SegmentWindow, identity: WalIdentity, limit: n
   return { frames, end: position, stop: { reason: 'the segment ends', searchFrom: limit, begunFrame: null } }
 }
 
-/** Where the next frame of this segment begins at or after `from`, whether or not all of it is valid. */
-async function findFrameHeader(
+interface LaterFrames {
+  /** Where the first of them begins. */
+  readonly first: number | null
+  /** Where one begins that was begun when more than `end` bytes were durable. */
+  readonly witness: number | null
+}
+
+/** Frames of this segment at or after `from`, whether or not all of them is valid: an intact header is enough. */
+async function findLaterFrames(
   window: SegmentWindow,
   identity: WalIdentity,
-  from: number,
-  limit: number,
-): Promise<number | null> {
-  for (let start = from; start < limit; start += pieceBytes) {
+  { end, from, limit }: { readonly end: number; readonly from: number; readonly limit: number },
+): Promise<LaterFrames> {
+  let first: number | null = null
+  let at = from
+  while (at < limit) {
+    const start = at
     const piece = await window.bytes(start, Math.min(pieceBytes, limit - start))
-    for (let at = 0; at < piece.length; at += WAL_FRAME_ALIGNMENT) {
-      const header = readWalFrameHeader(piece, at, { identity, position: start + at })
-      if (!('invalid' in header)) return start + at
+    while (at < start + piece.length) {
+      const header = readWalFrameHeader(piece, at - start, { identity, position: at })
+      if ('invalid' in header) {
+        at += WAL_FRAME_ALIGNMENT
+        continue
+      }
+      if (header.committedBytes > end) return { first: first ?? at, witness: at }
+      first ??= at
+      // What lies inside it is its data and no later frame.
+      at += header.lengthBytes
     }
   }
-  return null
+  return { first, witness: null }
 }
 
 /** The part of a segment that is in memory: moved forward as the scan goes. */

@@ -16,12 +16,13 @@ export interface SegmentWriter {
   readonly key: string
   readonly sizeBytes: number
   /**
-   * Writes at `position` and syncs: resolves when the bytes are durable. One write at a time.
+   * Writes at `position` and syncs: resolves when the bytes are durable. Several writes may be under way at once, each in a place of
+   * its own, and settle in any order.
    * After a rejection nothing is known about those bytes, and the writer refuses every further write (the kernel may have
    * dropped dirty pages, so a retried sync would prove nothing).
    * @throws SegmentFailedError
    */
   write(position: number, buffers: readonly Uint8Array[]): Promise<void>
-  /** Waits for the write that is under way. */
+  /** Waits for the writes that are under way. */
   close(): Promise<void>
 }

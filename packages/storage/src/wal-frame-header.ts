@@ -7,7 +7,8 @@ export const WAL_FRAME_ALIGNMENT = 512
 /** Where a frame's body, and so its first run, begins. */
 export const WAL_FRAME_HEADER_BYTES = 52
 export const WAL_FRAME_TRAILER_BYTES = 16
-export const WAL_FORMAT_VERSION = 1
+/** The version that is written. Version 1 is read as well: its frames were written one at a time. */
+export const WAL_FORMAT_VERSION = 2
 
 const magic = 0x5069636f57414c46n // "PicoWALF"
 const magicByte = 0x50
@@ -19,11 +20,16 @@ export interface WalFrameHeader {
   readonly version: number
   readonly identity: WalIdentity
   readonly position: number
+  /** Where the last frame of the segment ended that was durable, with all before it, when this one was begun. 0 in an object. */
+  readonly committedBytes: number
   readonly bodyLengthBytes: number
   readonly footerLengthBytes: number
   /** Of the whole frame: header, body, footer, padding, trailer. */
   readonly lengthBytes: number
 }
+
+/** Both multiples of `WAL_FRAME_ALIGNMENT`. */
+export type WalFramePlace = Pick<WalFrameHeader, 'position' | 'committedBytes'>
 
 export interface InvalidWalFrame {
   /** Why these bytes are not the frame that was expected here. */
@@ -45,16 +51,20 @@ export function readWalFrameHeader(
     return { invalid: 'the checksum of the header does not match' }
   }
   const version = header.readUInt32BE(8)
-  if (version !== WAL_FORMAT_VERSION) return { invalid: `format version ${version} is not known` }
+  if (!isKnownWalVersion(version)) return { invalid: `format version ${version} is not known` }
   const identity = readIdentity(header, 12)
   const { identity: wanted } = expected
   if (wanted !== undefined && !sameIdentity(identity, wanted)) return { invalid: 'the frame is of another segment' }
-  const position = Number(header.readBigUInt64BE(32))
+  const { position, committedBytes } = readPlace(header, version)
   if (position !== expected.position) return { invalid: `the frame belongs at byte ${position}` }
   const bodyLengthBytes = header.readUInt32BE(40)
   const footerLengthBytes = header.readUInt32BE(44)
   const lengthBytes = walFrameLength(bodyLengthBytes, footerLengthBytes)
-  return { version, identity, position, bodyLengthBytes, footerLengthBytes, lengthBytes }
+  return { version, identity, position, committedBytes, bodyLengthBytes, footerLengthBytes, lengthBytes }
+}
+
+export function isKnownWalVersion(version: number): boolean {
+  return version === 1 || version === WAL_FORMAT_VERSION
 }
 
 /** Node id, epoch and sequence: 20 bytes, the same in frames and segment headers. */
@@ -78,7 +88,7 @@ export function sameIdentity(a: WalIdentity, b: WalIdentity): boolean {
 
 export function encodeWalFrameHeader(
   identity: WalIdentity,
-  position: number,
+  place: WalFramePlace,
   bodyLength: number,
   footerLength: number,
 ): Buffer {
@@ -86,11 +96,23 @@ export function encodeWalFrameHeader(
   header.writeBigUInt64BE(magic, 0)
   header.writeUInt32BE(WAL_FORMAT_VERSION, 8)
   writeIdentity(header, 12, identity)
-  header.writeBigUInt64BE(BigInt(position), 32)
+  header.writeUInt32BE(place.position / WAL_FRAME_ALIGNMENT, 32)
+  header.writeUInt32BE(place.committedBytes / WAL_FRAME_ALIGNMENT, 36)
   header.writeUInt32BE(bodyLength, 40)
   header.writeUInt32BE(footerLength, 44)
   header.writeUInt32BE(crc32c(header.subarray(0, crcAt)), crcAt)
   return header
+}
+
+function readPlace(header: Buffer, version: number): WalFramePlace {
+  if (version === 1) {
+    const position = Number(header.readBigUInt64BE(32))
+    return { position, committedBytes: position }
+  }
+  return {
+    position: header.readUInt32BE(32) * WAL_FRAME_ALIGNMENT,
+    committedBytes: header.readUInt32BE(36) * WAL_FRAME_ALIGNMENT,
+  }
 }
 
 export function walFrameLength(bodyLength: number, footerLength: number): number {

@@ -60,10 +60,12 @@ export interface DecodedWalFrame {
  * One flush as it is written: header, body, index, trailer (FORMAT.md, "WAL frame").
  * `runs` carry their checksums, and must fill the body in its order; anything else is a bug and asserted.
  * @param frame.position where the frame begins in its file; 0 for an object.
+ * @param frame.committedBytes where the last frame before it ends that is known to be durable, with all before that; 0 for an object.
  */
 export function encodeWalFrame(frame: {
   readonly identity: WalIdentity
   readonly position: number
+  readonly committedBytes: number
   readonly body: readonly Uint8Array[]
   readonly runs: readonly WalRun[]
 }): EncodedWalFrame {
@@ -71,9 +73,10 @@ export function encodeWalFrame(frame: {
   const footer = encodeWalIndex(frame.runs, bodyLength)
   const lengthBytes = walFrameLength(bodyLength, footer.length)
   assert(frame.position % WAL_FRAME_ALIGNMENT === 0, 'frames begin at a multiple of the alignment')
+  assert(frame.committedBytes <= frame.position && frame.committedBytes % WAL_FRAME_ALIGNMENT === 0)
   assert(lengthBytes < 2 ** 32, 'a frame is shorter than 4 GiB')
 
-  const header = encodeWalFrameHeader(frame.identity, frame.position, bodyLength, footer.length)
+  const header = encodeWalFrameHeader(frame.identity, frame, bodyLength, footer.length)
   const tail = Buffer.alloc(lengthBytes - WAL_FRAME_HEADER_BYTES - bodyLength)
   tail.set(footer)
   const trailerAt = tail.length - WAL_FRAME_TRAILER_BYTES

@@ -33,8 +33,8 @@ export interface WalSegmentHeader {
 
 /**
  * The first 512 bytes of a segment, written together with its first frame in one write.
- * `previous` says where the last segment with an acknowledged frame ended, so that only the very last frame of the very last
- * segment can ever be an unacknowledged tail: anything unreadable before it is damage.
+ * `previous` says where the last segment with an acknowledged frame ended, so that only the last frames of the very last segment,
+ * those that were on their way at once, can ever be an unacknowledged tail: anything unreadable before them is damage.
  */
 export function encodeSegmentHeader(header: {
   readonly identity: WalIdentity

@@ -50,7 +50,7 @@ test('after kill -9 every frame that was acknowledged is read back, and at most 
     for (let i = 0; ; i++) {
       const bytes = Buffer.alloc(1 + (i * 7919) % 300_000, i)
       const run = { streamId: 1, baseOffset: i, endOffset: i + 1, position: 52, lengthBytes: bytes.length, maxTimestampMs: -1, crc32c: crc32c(bytes), summary: Buffer.alloc(0) }
-      const frame = encodeWalFrame({ identity: { ...identity, sequence: start }, position, body: [bytes], runs: [run] })
+      const frame = encodeWalFrame({ identity: { ...identity, sequence: start }, position, committedBytes: position, body: [bytes], runs: [run] })
       if (position + frame.lengthBytes > ${sizeBytes}) await new Promise(() => setInterval(() => undefined, 1000))
       const header = encodeSegmentHeader({ identity: { ...identity, sequence: start }, sizeBytes: ${sizeBytes}, previous: null })
       if (i === 0) await segment.write(0, [header, ...frame.buffers])

@@ -208,16 +208,6 @@ describe('segments', () => {
     expect([after.ino, after.size, after.blocks]).toEqual([before.ino, before.size, before.blocks])
     await recycled.close()
   })
-
-  test('take one write at a time', async () => {
-    const store = await openFileStore(folder)
-    const segment = await store.create('wal/1', 4096)
-    const first = segment.write(0, [Buffer.from('x')])
-    await expect(segment.write(0, [Buffer.from('y')])).rejects.toThrow('one write at a time')
-    await first
-    await segment.write(0, [Buffer.from('z')])
-    await segment.close()
-  })
 })
 
 test('what a short write left over begins where that ended', () => {

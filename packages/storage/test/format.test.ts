@@ -6,8 +6,11 @@ import { dataObjectContent, goldenFiles, segmentContent, walObjectContent } from
 import { readDataObject, readFrame, readSegment, strangerCrc32c } from './stranger-reader.ts'
 
 function golden(name: string): Buffer {
-  return readFileSync(new URL(`golden/${name}-v1.bin`, import.meta.url))
+  return readFileSync(new URL(`golden/${name}.bin`, import.meta.url))
 }
+
+/** Both are read; what is written is of the last one. */
+const walVersions = [1, 2]
 
 const dataChunks = [
   {
@@ -42,19 +45,19 @@ describe('a reader written from FORMAT.md alone', () => {
     expect(strangerCrc32c(Buffer.from('123456789'))).toBe(0xe3069283)
   })
 
-  test('reads the WAL object', () => {
-    const bytes = golden('wal-object')
+  test.each(walVersions)('reads the WAL object, version %s', (version) => {
+    const bytes = golden(`wal-object-v${version}`)
     const { identity, runs } = walObjectContent
     expect(readFrame(bytes, 0)).toEqual({ identity, runs, length: bytes.length })
   })
 
-  test('reads the WAL segment, and drops its torn tail', () => {
+  test.each(walVersions)('reads the WAL segment, version %s, and drops its torn tail', (version) => {
     const { identity, sizeBytes, previous, frames } = segmentContent
-    expect(readSegment(golden('wal-segment'))).toEqual({ identity, sizeBytes, previous, frames, end: 2048 })
+    expect(readSegment(golden(`wal-segment-v${version}`))).toEqual({ identity, sizeBytes, previous, frames, end: 2048 })
   })
 
-  test('sees the segment’s damage as the package does', () => {
-    const bytes = golden('wal-segment')
+  test.each(walVersions)('sees the segment’s damage as the package does, version %s', (version) => {
+    const bytes = golden(`wal-segment-v${version}`)
     bytes[600]! ^= 1
     expect(() => readSegment(bytes)).toThrow('damaged at 512')
   })
@@ -67,7 +70,7 @@ describe('a reader written from FORMAT.md alone', () => {
   })
 
   test('reads the data object', () => {
-    expect(readDataObject(golden('data-object'))).toEqual(dataChunks)
+    expect(readDataObject(golden('data-object-v1'))).toEqual(dataChunks)
   })
 })
 
@@ -79,16 +82,16 @@ describe('the package', () => {
       summary: Buffer.from(summary).toString(),
     }))
 
-  test('reads the golden WAL object', () => {
-    const bytes = golden('wal-object')
+  test.each(walVersions)('reads the golden WAL object, version %s', (version) => {
+    const bytes = golden(`wal-object-v${version}`)
     const { identity, runs } = walObjectContent
     const frame = decodeWalFrame(bytes, 0, { identity, position: 0 })
     if ('invalid' in frame) throw new Error(frame.invalid)
     expect(textsOf(bytes, 0, frame.runs)).toEqual(runs)
   })
 
-  test('reads the golden WAL segment', async () => {
-    const bytes = golden('wal-segment')
+  test.each(walVersions)('reads the golden WAL segment, version %s', async (version) => {
+    const bytes = golden(`wal-segment-v${version}`)
     const { identity, sizeBytes, previous, frames } = segmentContent
     const read = async (offset: number, length: number) => bytes.subarray(offset, offset + length)
     const scan = await scanSegment(read, { key: 'golden', identity, sizeBytes, committedBytes: null })
@@ -97,7 +100,7 @@ describe('the package', () => {
   })
 
   test('reads the golden data object', async () => {
-    const bytes = golden('data-object')
+    const bytes = golden('data-object-v1')
     const store = openMemoryStore()
     await store.put('golden', [bytes])
     const index = await readDataObjectIndex(store, 'golden', bytes.length)
@@ -119,7 +122,7 @@ test('the bytes shown in FORMAT.md are those of the golden file', () => {
   const page = readFileSync(new URL('../FORMAT.md', import.meta.url), 'utf8')
   const lines = [...page.matchAll(/^([0-9a-f]{8}) {2}((?:[0-9a-f]{2} ){15}[0-9a-f]{2}) /gm)]
   expect(lines.length).toBe(7)
-  const bytes = golden('wal-segment')
+  const bytes = golden('wal-segment-v2')
   for (const [, at = '', hex = ''] of lines) {
     const position = Number.parseInt(at, 16)
     expect(bytes.toString('hex', position, position + 16)).toBe(hex.replaceAll(' ', ''))

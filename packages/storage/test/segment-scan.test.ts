@@ -251,6 +251,69 @@ describe('a write that tore', () => {
   })
 })
 
+describe('frames that were on their way at once', () => {
+  /** One frame that is durable, then three that were begun before any of them was. */
+  const texts3 = ['y'.repeat(700), 'short', 'z'.repeat(300)]
+  const durable = segmentOf([[textRun('kept')]])
+  const from = durable.ends[1]!
+  const ends = [from]
+  const together = Buffer.from(durable.bytes)
+  for (const [i, text] of texts3.entries()) {
+    const position = ends.at(-1)!
+    const frame = frameOf([textRun(text, i + 1)], position, identity, from)
+    ends.push(position + Buffer.concat(frame.buffers).copy(together, position))
+  }
+  const sectors = (ends[3]! - from) / 512
+
+  /** How many of the three are whole up to the first that is not. */
+  function wholePrefix(bytes: Buffer): number {
+    const torn = texts3.findIndex(
+      (_, i) => !bytes.subarray(ends[i], ends[i + 1]).equals(together.subarray(ends[i], ends[i + 1])),
+    )
+    return torn === -1 ? texts3.length : torn
+  }
+
+  test('are kept up to the first that is not whole, whichever of their sectors a crash leaves', async () => {
+    for (let present = 0; present < 2 ** sectors; present++) {
+      const bytes = Buffer.from(together)
+      for (let sector = 0; sector < sectors; sector++) {
+        if ((present & (1 << sector)) === 0) bytes.fill(0, from + sector * 512, from + sector * 512 + 512)
+      }
+      const result = await scan(bytes)
+      const whole = wholePrefix(bytes)
+      expect(result.endBytes, `sectors ${present.toString(2)}`).toBe(ends[whole])
+      expect(texts(bytes, result)).toEqual(['kept', ...texts3.slice(0, whole)])
+    }
+  })
+
+  test('are told of when they are dropped, also where only a later one is left', async () => {
+    const bytes = Buffer.from(together).fill(0, from, ends[1])
+    expect((await scan(bytes)).droppedTail).toContain(`a later frame was begun at byte ${ends[1]}`)
+  })
+
+  test('do not hide damage to what was durable before them', async () => {
+    for (let at = WAL_SEGMENT_HEADER_BYTES; at < from; at++) {
+      const bytes = Buffer.from(together)
+      bytes[at]! ^= 0x10
+      await expect(scan(bytes), `byte ${at}`).rejects.toThrow(SegmentDamagedError)
+    }
+  })
+
+  test('are damaged, not dropped, once a frame after them says that they were durable', async () => {
+    const next = frameOf([textRun('next', 4)], ends[3]!, identity, ends[2]!)
+    const bytes = Buffer.from(together)
+    Buffer.concat(next.buffers).copy(bytes, ends[3]!)
+    for (const at of [ends[0]!, ends[1]! + 60, ends[2]! - 1]) {
+      const flipped = Buffer.from(bytes)
+      flipped[at]! ^= 1
+      await expect(scan(flipped), `byte ${at}`).rejects.toThrow(SegmentDamagedError)
+    }
+    const flipped = Buffer.from(bytes)
+    flipped[ends[2]! + 60]! ^= 1
+    expect(await scan(flipped)).toMatchObject({ endBytes: ends[2] })
+  })
+})
+
 describe('damage', () => {
   test('to several frames in a row is found by the frame after them, even if only its header is left', async () => {
     const bytes = Buffer.from(three.bytes).fill(0, firstAt, thirdAt)
@@ -282,11 +345,11 @@ describe('damage', () => {
 
 test('an intact segment of a newer version is refused as such, not taken for damaged or empty', async () => {
   const bytes = Buffer.from(three.bytes)
-  bytes.writeUInt32BE(2, 8)
+  bytes.writeUInt32BE(3, 8)
   bytes.writeUInt32BE(crc32c(bytes.subarray(0, 508)), 508)
   const error = await scan(bytes).catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(UnsupportedVersionError)
-  expect(error).toMatchObject({ key, version: 2 })
+  expect(error).toMatchObject({ key, version: 3 })
 })
 
 test('frames longer than what is read at once are read, and memory is bounded by the longest', async () => {

@@ -82,12 +82,15 @@ export function strangerCrc32c(...parts: Uint8Array[]): number {
 function readFrameHeader(bytes: Uint8Array, position: number) {
   if (position + 52 > bytes.length) return null
   const cursor = new Cursor(bytes, position)
-  if (cursor.text(8) !== 'PicoWALF' || cursor.uint32() !== 1) return null
+  if (cursor.text(8) !== 'PicoWALF') return null
+  const version = cursor.uint32()
+  if (version !== 1 && version !== 2) return null
   const identity = { nodeId: cursor.uint32(), nodeEpoch: cursor.uint64(), sequence: cursor.uint64() }
-  const saidPosition = cursor.uint64()
+  const saidPosition = version === 1 ? cursor.uint64() : cursor.uint32() * 512
+  const committed = version === 1 ? saidPosition : cursor.uint32() * 512
   const [body, footer, crc] = [cursor.uint32(), cursor.uint32(), cursor.uint32()]
   if (crc !== strangerCrc32c(bytes.subarray(position, position + 48)) || saidPosition !== position) return null
-  return { identity, body, footer, length: Math.ceil((52 + body + footer + 16) / 512) * 512 }
+  return { identity, committed, body, footer, length: Math.ceil((52 + body + footer + 16) / 512) * 512 }
 }
 
 export function readFrame(bytes: Uint8Array, position: number) {
@@ -122,7 +125,7 @@ export function readFrame(bytes: Uint8Array, position: number) {
 /** A segment whose end is not known. */
 export function readSegment(bytes: Uint8Array) {
   const cursor = new Cursor(bytes)
-  if (cursor.text(8) !== 'PicoWALS' || cursor.uint32() !== 1) throw new Error('no segment')
+  if (cursor.text(8) !== 'PicoWALS' || ![1, 2].includes(cursor.uint32())) throw new Error('no segment')
   const identity: StrangerIdentity = { nodeId: cursor.uint32(), nodeEpoch: cursor.uint64(), sequence: cursor.uint64() }
   const sizeBytes = cursor.uint64()
   const hasPrevious = bytes.subarray(40, 48).some((byte) => byte !== 0xff)
@@ -142,9 +145,11 @@ export function readSegment(bytes: Uint8Array) {
     end += frame.length
   }
   const broken = readFrameHeader(bytes, end)
-  for (let at = end + (broken?.length ?? 512); at < bytes.length; at += 512) {
+  for (let at = end + (broken?.length ?? 512); at < bytes.length; ) {
     const later = readFrameHeader(bytes, at)
-    if (later !== null && sameSegment(later.identity)) throw new Error(`damaged at ${end}`)
+    const isLater = later !== null && sameSegment(later.identity)
+    if (isLater && later.committed > end) throw new Error(`damaged at ${end}`)
+    at += isLater ? later.length : 512
   }
   return { identity, sizeBytes, previous: hasPrevious ? previous : null, frames, end }
 }

@@ -37,8 +37,15 @@ export function runsOf(contents: readonly RunContent[]): WalRun[] {
   })
 }
 
-export function frameOf(contents: readonly RunContent[], position: number, of = identity): EncodedWalFrame {
-  return encodeWalFrame({ identity: of, position, body: contents.map(({ bytes }) => bytes), runs: runsOf(contents) })
+/** A frame that was begun when all before it was durable, unless told otherwise. */
+export function frameOf(
+  contents: readonly RunContent[],
+  position: number,
+  of = identity,
+  committedBytes = position,
+): EncodedWalFrame {
+  const body = contents.map(({ bytes }) => bytes)
+  return encodeWalFrame({ identity: of, position, committedBytes, body, runs: runsOf(contents) })
 }
 
 export function textRun(text: string, baseOffset = 0, streamId = 1): RunContent {

@@ -60,7 +60,13 @@ test('a frame without runs is a frame', () => {
 test('the body is the caller’s own buffers, and only the runs say where one entry ends', () => {
   const contents = [textRun('one'), textRun('two', 1), textRun('three', 2)]
   const [onetwo, three] = [Buffer.from('onetwo'), Buffer.from('three')]
-  const frame = encodeWalFrame({ identity, position: 0, body: [onetwo, three], runs: runsOf(contents) })
+  const frame = encodeWalFrame({
+    identity,
+    position: 0,
+    committedBytes: 0,
+    body: [onetwo, three],
+    runs: runsOf(contents),
+  })
   expect(frame.buffers[1]).toBe(onetwo)
   expect(frame.buffers[2]).toBe(three)
   expect(decodeWalFrame(Buffer.concat(frame.buffers), 0, { identity, position: 0 })).not.toHaveProperty('invalid')
@@ -117,11 +123,13 @@ describe('an encoder’s mistakes are caught before they are written', () => {
     ['a body longer than its runs', [first]],
     ['a run without offsets', [first, { ...second, endOffset: second.baseOffset }]],
   ])('%s', (_, runs) => {
-    expect(() => encodeWalFrame({ identity, position: 0, body, runs })).toThrow(AssertionError)
+    expect(() => encodeWalFrame({ identity, position: 0, committedBytes: 0, body, runs })).toThrow(AssertionError)
   })
 
   test('a frame that does not begin at a multiple of the alignment', () => {
-    expect(() => encodeWalFrame({ identity, position: 100, body: [], runs: [] })).toThrow(AssertionError)
+    expect(() => encodeWalFrame({ identity, position: 100, committedBytes: 0, body: [], runs: [] })).toThrow(
+      AssertionError,
+    )
   })
 })
 

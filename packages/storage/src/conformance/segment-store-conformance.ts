@@ -120,6 +120,18 @@ export function segmentStoreConformance(open: () => Promise<ObjectStore & Segmen
     )
 
     test(
+      'several writes are under way at once, each where it belongs',
+      withStore(async (store) => {
+        const segment = await store.create('wal/1', sizeBytes)
+        const whole = patterned(sizeBytes)
+        const places = Array.from({ length: 16 }, (_, i) => (i * 4096 * 5) % sizeBytes)
+        await Promise.all(places.map((at) => segment.write(at, [whole.subarray(at, at + 4096)])))
+        await segment.close()
+        expect(Buffer.compare(await store.get('wal/1'), whole)).toBe(0)
+      }),
+    )
+
+    test(
       'segments do not touch one another',
       withStore(async (store) => {
         const segments = await Promise.all(['wal/1', 'wal/2', 'wal/3'].map((key) => store.create(key, sizeBytes)))
@@ -149,12 +161,14 @@ export function segmentStoreConformance(open: () => Promise<ObjectStore & Segmen
     )
 
     test(
-      'closing waits for the write that is under way',
+      'closing waits for the writes that are under way',
       withStore(async (store) => {
         const segment = await store.create('wal/1', sizeBytes)
-        const writing = segment.write(0, [patterned(sizeBytes)])
+        const half = sizeBytes / 2
+        const bytes = patterned(sizeBytes)
+        const writing = [0, half].map((at) => segment.write(at, [bytes.subarray(at, at + half)]))
         await segment.close()
-        await writing
+        await Promise.all(writing)
         expect(Buffer.compare(await store.get('wal/1'), patterned(sizeBytes))).toBe(0)
       }),
     )

@@ -8,7 +8,7 @@ const sectorBytes = 512
 export class FaultySegment implements SegmentWriter {
   readonly #inner: SegmentWriter
   readonly #control: FaultControl
-  #writing: Promise<void> | null = null
+  readonly #writing = new Set<Promise<void>>()
   #failure: SegmentFailedError | null = null
 
   constructor(inner: SegmentWriter, control: FaultControl) {
@@ -25,14 +25,14 @@ export class FaultySegment implements SegmentWriter {
   }
 
   write(position: number, buffers: readonly Uint8Array[]): Promise<void> {
-    const writing = this.#write(position, buffers)
-    this.#writing = writing
+    const writing = this.#write(position, buffers).finally(() => this.#writing.delete(writing))
+    this.#writing.add(writing)
     return writing
   }
 
   async close(): Promise<void> {
-    // Its own caller hears of a failed write; the file only has to stay open until then.
-    await this.#writing?.catch(() => undefined)
+    // Their own callers hear of failed writes; the file only has to stay open until then.
+    await Promise.allSettled(this.#writing)
     await this.#inner.close()
   }
 

@@ -27,7 +27,7 @@ export class FileSegment implements SegmentWriter {
   readonly key: string
   readonly sizeBytes: number
   readonly #descriptor: number
-  #writing: Promise<void> | null = null
+  readonly #writing = new Set<Promise<void>>()
   #failure: SegmentFailedError | null = null
   #closed = false
 
@@ -40,25 +40,25 @@ export class FileSegment implements SegmentWriter {
   async write(position: number, buffers: readonly Uint8Array[]): Promise<void> {
     if (this.#closed) throw new StoreClosedError()
     if (this.#failure !== null) throw this.#failure
-    assert(this.#writing === null, 'one write at a time')
     const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
     assert(position >= 0 && position + length <= this.sizeBytes, `a write past the end of segment ${this.key}`)
-    this.#writing = writeAndSync(this.#descriptor, position, buffers)
+    const writing = writeAndSync(this.#descriptor, position, buffers)
+    this.#writing.add(writing)
     try {
-      await this.#writing
+      await writing
     } catch (error) {
-      this.#failure = new SegmentFailedError(this.key, { cause: error })
+      this.#failure ??= new SegmentFailedError(this.key, { cause: error })
       throw this.#failure
     } finally {
-      this.#writing = null
+      this.#writing.delete(writing)
     }
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    // Its own caller hears of a failed write; here it only has to be over before the descriptor can be used again.
-    await this.#writing?.catch(() => undefined)
+    // Their own callers hear of failed writes; here they only have to be over before the descriptor can be used again.
+    await Promise.allSettled(this.#writing)
     await closeDescriptor(this.#descriptor)
   }
 }

@@ -8,7 +8,7 @@ import {
   type WalRun,
 } from '@pico/storage'
 
-/** What the golden files hold, in the terms of FORMAT.md; `text` stands for a run's or an entry's bytes. */
+/** What the golden files hold, in the terms of FORMAT.md; `text` stands for a run's or an entry's bytes. Of version 2 where there is one. */
 export const walObjectContent = {
   identity: { nodeId: 3, nodeEpoch: 5, sequence: 8 },
   runs: [
@@ -38,6 +38,8 @@ export const segmentContent = {
   ],
   /** Begun, but cut off in its body: a tail that was never acknowledged. */
   torn: [{ streamId: 1, baseOffset: 4, endOffset: 5, maxTimestampMs: 1, text: 'z'.repeat(900), summary: '' }],
+  /** Whole, but begun before the torn one was durable: never acknowledged either. */
+  beside: [{ streamId: 1, baseOffset: 5, endOffset: 6, maxTimestampMs: 1, text: 'whole', summary: '' }],
 } as const
 
 export const dataObjectContent = {
@@ -57,21 +59,25 @@ interface RunText extends Omit<WalRun, 'position' | 'lengthBytes' | 'crc32c' | '
   readonly summary: string
 }
 
+/** Those that are written today, by name and version. */
 export function goldenFiles(): Record<string, Buffer> {
-  return { 'wal-object': walObject(), 'wal-segment': walSegment(), 'data-object': dataObject() }
+  return { 'wal-object-v2': walObject(), 'wal-segment-v2': walSegment(), 'data-object-v1': dataObject() }
 }
 
 function walObject(): Buffer {
-  return frame(walObjectContent.identity, walObjectContent.runs, 0)
+  return frame(walObjectContent.identity, walObjectContent.runs, { position: 0, committedBytes: 0 })
 }
 
 function walSegment(): Buffer {
-  const { identity, sizeBytes, previous, frames, torn } = segmentContent
+  const { identity, sizeBytes, previous, frames, torn, beside } = segmentContent
   const bytes = Buffer.alloc(sizeBytes)
   Buffer.from(encodeSegmentHeader({ identity, sizeBytes, previous })).copy(bytes)
   let at = WAL_SEGMENT_HEADER_BYTES
-  for (const runs of frames) at += frame(identity, runs, at).copy(bytes, at)
-  frame(identity, torn, at).copy(bytes, at, 0, 512)
+  for (const runs of frames) at += frame(identity, runs, { position: at, committedBytes: at }).copy(bytes, at)
+  // The last two were on their way together: the first is cut off, the second is whole.
+  const cutOff = frame(identity, torn, { position: at, committedBytes: at })
+  cutOff.copy(bytes, at, 0, 512)
+  frame(identity, beside, { position: at + cutOff.length, committedBytes: at }).copy(bytes, at + cutOff.length)
   return bytes
 }
 
@@ -88,7 +94,7 @@ function dataObject(): Buffer {
 function frame(
   identity: typeof walObjectContent.identity | typeof segmentContent.identity,
   texts: readonly RunText[],
-  position: number,
+  place: { readonly position: number; readonly committedBytes: number },
 ): Buffer {
   let at = WAL_FRAME_HEADER_BYTES
   const body = texts.map(({ text }) => Buffer.from(text))
@@ -104,5 +110,5 @@ function frame(
     at += bytes.length
     return run
   })
-  return Buffer.concat(encodeWalFrame({ identity, position, body, runs }).buffers)
+  return Buffer.concat(encodeWalFrame({ identity, ...place, body, runs }).buffers)
 }
