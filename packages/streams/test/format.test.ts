@@ -2,14 +2,22 @@ import { readFileSync } from 'node:fs'
 import { BatchBuilder } from '@pico/record-batch'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { encodeHttpSummary, type HttpSummary } from '../src/http-facts-format.ts'
+import { producerKey } from '../src/http-producer-state.ts'
 import { ProducerStateUnreadableError, recordBatchEntries } from '../src/index.ts'
 import { encodeSummary, type ProducerSummary, summaryBytes } from '../src/producer-format.ts'
+import { theStream } from '../src/stream-facts.ts'
 import { encodeFacts, restoreFacts } from '../src/stream-facts-format.ts'
 
 /** The examples of FORMAT.md, which a stranger would write a reader by. */
-const [goldenSummary = Buffer.of(), goldenTable = Buffer.of()] = [
-  ...readFileSync(new URL('../FORMAT.md', import.meta.url), 'utf8').matchAll(/^```\n([0-9a-f ]+)\n```$/gm),
-].map(([, bytes = '']) => Buffer.from(bytes.replaceAll(' ', ''), 'hex'))
+const [
+  goldenSummary = Buffer.of(),
+  goldenHttpSummary = Buffer.of(),
+  goldenTable = Buffer.of(),
+  goldenHttpTable = Buffer.of(),
+] = [...readFileSync(new URL('../FORMAT.md', import.meta.url), 'utf8').matchAll(/^```\n([0-9a-f ]+)\n```$/gm)].map(
+  ([, bytes = '']) => Buffer.from(bytes.replaceAll(' ', ''), 'hex'),
+)
 
 const example: ProducerSummary = {
   producerId: 4711,
@@ -25,6 +33,44 @@ const example: ProducerSummary = {
   },
 }
 const beforeExpiry = example.expiresAtMs - 1
+
+const httpExample: HttpSummary = {
+  baseOffset: 1000,
+  lastOffset: 1002,
+  producer: {
+    key: producerKey({ id: 'till-7', counts: 'records' }),
+    epoch: 3,
+    startsOver: true,
+    firstSequence: 40,
+    expiresAtMs: example.expiresAtMs,
+  },
+  streamSeq: '2026-\u00e9',
+  closes: true,
+}
+
+const httpSummaries = fc.array(
+  fc
+    .record({
+      baseOffset: fc.maxSafeNat(),
+      count: fc.integer({ min: 1, max: 1000 }),
+      producer: fc.option(
+        fc.record({
+          key: fc
+            .tuple(fc.constantFrom('r:', 'q:'), fc.string({ unit: 'binary', maxLength: 9 }))
+            .map((it) => it.join('')),
+          epoch: fc.maxSafeNat(),
+          startsOver: fc.boolean(),
+          firstSequence: fc.nat(),
+          expiresAtMs: fc.integer({ min: 1, max: 100 }),
+        }),
+      ),
+      streamSeq: fc.option(fc.string().map((text) => Buffer.from(text).toString('latin1'))),
+      closes: fc.boolean(),
+    })
+    .filter(({ baseOffset, count }) => Number.isSafeInteger(baseOffset + count))
+    .map(({ count, ...summary }): HttpSummary => ({ ...summary, lastOffset: summary.baseOffset + count - 1 })),
+  { maxLength: 20 },
+)
 
 const summaries = fc.array(
   fc
@@ -54,6 +100,8 @@ describe('the formats of FORMAT.md', () => {
     expect(goldenSummary).toHaveLength(summaryBytes)
     expect(Buffer.from(encodeSummary(example))).toEqual(goldenSummary)
     expect(recordBatchEntries.fold(null, [goldenSummary], beforeExpiry)).toEqual(goldenTable)
+    expect(Buffer.from(encodeHttpSummary(httpExample))).toEqual(goldenHttpSummary)
+    expect(recordBatchEntries.fold(null, [goldenHttpSummary], beforeExpiry)).toEqual(goldenHttpTable)
   })
 
   it('are what is read', () => {
@@ -63,20 +111,62 @@ describe('the formats of FORMAT.md', () => {
     expect([...restoreFacts(goldenTable, []).producers.entries()]).toEqual(expected)
   })
 
+  it('are what is read, of HTTP', () => {
+    const append = { firstSequence: 40, lastSequence: 42, baseOffset: 1000, lastOffset: 1002 }
+    const by = { producerKey: 'r:till-7', epoch: 3, sequence: 40 }
+    for (const facts of [restoreFacts(null, [goldenHttpSummary]), restoreFacts(goldenHttpTable, [])]) {
+      expect([...facts.httpProducers.entries()]).toEqual([
+        ['r:till-7', { epoch: 3, expiresAtMs: example.expiresAtMs, appends: [append] }],
+      ])
+      expect(facts.streamSeq.get(theStream, 0)?.value).toBe('2026-\u00e9')
+      expect(facts.closing.get(theStream, 0)?.by).toEqual(by)
+      expect(facts.producers.size).toBe(0)
+    }
+  })
+
+  it('keep a closing and a Stream-Seq for ever, when all producers have expired', () => {
+    const later = recordBatchEntries.fold(goldenHttpTable, [], Number.MAX_SAFE_INTEGER)
+    const facts = restoreFacts(later, [])
+    expect(facts.httpProducers.size).toBe(0)
+    expect(facts.streamSeq.get(theStream, 0)?.value).toBe('2026-\u00e9')
+    expect(facts.closing.get(theStream, 0)?.by?.producerKey).toBe('r:till-7')
+  })
+
+  it('know ids that are long by their digests', () => {
+    const [long, longer] = [
+      producerKey({ id: 'x'.repeat(129), counts: 'requests' }),
+      producerKey({ id: 'x'.repeat(9000), counts: 'requests' }),
+    ]
+    expect(long).not.toBe(longer)
+    expect(longer).toHaveLength(46)
+    expect(producerKey({ id: 'x'.repeat(128), counts: 'records' })).toHaveLength(130)
+  })
+
   it('cut short anywhere are refused, and so is what goes on too long or is of another version', () => {
-    for (let length = 1; length < goldenSummary.length; length++) {
-      expect(() => restoreFacts(null, [goldenSummary.subarray(0, length)])).toThrow(ProducerStateUnreadableError)
+    for (const summary of [goldenSummary, goldenHttpSummary]) {
+      for (let length = 1; length < summary.length; length++) {
+        const read = () => restoreFacts(null, [summary.subarray(0, length)])
+        expect(read, `${length} bytes`).toThrow(ProducerStateUnreadableError)
+      }
+      expect(() => restoreFacts(null, [Buffer.concat([Buffer.of(3), summary.subarray(1)])])).toThrow('version 3')
     }
-    for (let length = 0; length < goldenTable.length; length++) {
-      expect(() => restoreFacts(goldenTable.subarray(0, length), [])).toThrow(ProducerStateUnreadableError)
+    for (const table of [goldenTable, goldenHttpTable]) {
+      for (let length = 0; length < table.length; length++) {
+        const read = () => restoreFacts(table.subarray(0, length), [])
+        expect(read, `${length} bytes`).toThrow(ProducerStateUnreadableError)
+      }
+      expect(() => restoreFacts(Buffer.concat([table, Buffer.of(0)]), [])).toThrow('1 bytes after the table')
+      expect(() => restoreFacts(Buffer.concat([Buffer.of(3), table.subarray(1)]), [])).toThrow('version 3')
     }
-    expect(() => restoreFacts(Buffer.concat([goldenTable, Buffer.of(0)]), [])).toThrow('1 bytes after the table')
-    for (const bytes of [goldenSummary, goldenTable]) {
-      const later = Buffer.from(bytes)
-      later.writeUInt8(3, 0)
-      const read = () => (bytes === goldenTable ? restoreFacts(later, []) : restoreFacts(null, [later]))
-      expect(read).toThrow('version 3')
-    }
+  })
+
+  it('with flags or marks that nobody knows are refused', () => {
+    const summary = Buffer.from(goldenHttpSummary)
+    summary.writeUInt8(16, 1)
+    expect(() => restoreFacts(null, [summary])).toThrow('summary flags 16')
+    const table = Buffer.from(goldenHttpTable)
+    table.writeUInt8(8, table.lastIndexOf(7, table.indexOf('2026') - 5))
+    expect(() => restoreFacts(table, [])).toThrow('marks 8')
   })
 
   it('that claim more than is there are refused without allocating it', () => {
@@ -94,6 +184,18 @@ describe('the formats of FORMAT.md', () => {
     fc.assert(
       fc.property(summaries, fc.nat({ max: 20 }), fc.integer({ min: 0, max: 100 }), (all, packAfter, nowMs) => {
         const runs = all.map(encodeSummary)
+        const atOnce = encodeFacts(restoreFacts(null, runs), nowMs)
+        const packed = recordBatchEntries.fold(null, runs.slice(0, packAfter), 0)
+        const later = recordBatchEntries.fold(packed, [Buffer.concat(runs.slice(packAfter))], nowMs)
+        expect(later).toEqual(atOnce)
+      }),
+    )
+  })
+
+  it('of HTTP survive it too', () => {
+    fc.assert(
+      fc.property(httpSummaries, fc.nat({ max: 20 }), fc.integer({ min: 0, max: 100 }), (all, packAfter, nowMs) => {
+        const runs = all.map(encodeHttpSummary)
         const atOnce = encodeFacts(restoreFacts(null, runs), nowMs)
         const packed = recordBatchEntries.fold(null, runs.slice(0, packAfter), 0)
         const later = recordBatchEntries.fold(packed, [Buffer.concat(runs.slice(packAfter))], nowMs)
