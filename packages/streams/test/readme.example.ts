@@ -22,9 +22,17 @@ const { accepted, refused } = orders.append(batch.build(), { zstdAllowed: true }
 if (refused) throw new Error(refused.message)
 await accepted.committed // durable, and readable from now on
 
+// The same partition by its path, as HTTP has it.
+const path = await streams.paths.open('/orders')
+if (typeof path === 'string' || 'kind' in path) throw new Error('not here')
+const outcome = path.appendRecords([{ value: 'three cups' }], { matchOffset: 1, close: true })
+if (outcome.kind !== 'appended') throw new Error(outcome.kind)
+await outcome.committed
+
 const read = await orders.read(0, 1_000_000)
 if (read === null || read === 'out-of-range') throw new Error('nothing to read')
 console.log(`offsets ${read.baseOffset} to ${read.endOffset - 1} in ${read.lengthBytes} bytes of RecordBatch v2`)
+console.log(await streams.paths.describe('/orders').then((it) => typeof it !== 'string' && 'closed' in it && it.closed))
 
 await streams.close()
 await log.close()
