@@ -1,10 +1,11 @@
 import yargs, { type Argv } from 'yargs'
 import { adminCommand, adminFlagNames } from './admin-commands/admin-command.ts'
 import { commandLineProblem, problemTexts } from './command-line-problem.ts'
-import { clientCommands, clientFlagNames } from './commands/client-commands.ts'
+import { allClientFlagNames, clientCommands, clientFlagNames } from './commands/client-commands.ts'
 import { UsageError } from './exit-errors.ts'
 import { type Environment, serveCommand } from './serve-command.ts'
 import { serveFlags } from './serve-flags.ts'
+import { unknownVariables } from './unknown-variables.ts'
 import { version } from './version.ts'
 
 /** Runs the command. Returns its exit code: 0 done, 1 failed, 2 not understood. */
@@ -14,6 +15,8 @@ export async function main(argv: readonly string[], environment: Environment): P
     exitCode = code
   }
   const problem = (message: string) => commandLineProblem(message, argv, knownFlags(argv[0]))
+  const warnings = unknownVariables(environment, [...Object.keys(serveFlags), ...allClientFlagNames, ...adminFlagNames])
+  if (argv[0] !== 'serve') for (const warning of warnings) console.error(`pico: ${warning}`)
   const parser: Argv = yargs([...argv])
     .scriptName('pico')
     .usage('$0 <command>')
@@ -24,7 +27,7 @@ export async function main(argv: readonly string[], environment: Environment): P
       'camel-case-expansion': false,
       'duplicate-arguments-array': false,
     })
-    .command(serveCommand(environment, ended))
+    .command(serveCommand(environment, warnings, ended))
     .command(clientCommands(environment, ended))
     .command(adminCommand(environment, ended))
     .demandCommand(1, 'pico needs a command, such as: pico serve')

@@ -3,8 +3,12 @@ import { type ServeArguments, type ServeFlag, serveFlags, variableOf } from './s
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** `pico serve`, for yargs; its exit code goes to `ended`. */
-export function serveCommand(environment: Environment, ended: (exitCode: number) => void): CommandModule {
+/** `pico serve`, for yargs; its exit code goes to `ended`, and `warnings` to its log. */
+export function serveCommand(
+  environment: Environment,
+  warnings: readonly string[],
+  ended: (exitCode: number) => void,
+): CommandModule {
   return {
     command: 'serve',
     describe: 'Serve streams over HTTP and to Kafka clients',
@@ -16,7 +20,7 @@ export function serveCommand(environment: Environment, ended: (exitCode: number)
     async handler(given) {
       // Loaded only here: the other commands need nothing of what serves.
       const { serve } = await import('./serve.ts')
-      ended(await serve(given as ServeArguments, environment))
+      ended(await serve(given as ServeArguments, environment, warnings))
     },
   }
 }

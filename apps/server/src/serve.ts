@@ -2,21 +2,27 @@ import { StartupError, UsageError } from './exit-errors.ts'
 import { parseFaultPoint } from './faults.ts'
 import { openLogger } from './logger.ts'
 import { serverConfig } from './serve-config.ts'
-import { type ServeArguments, serveFlags, variableOf } from './serve-flags.ts'
+import type { ServeArguments } from './serve-flags.ts'
 import { type RunningServer, startServer } from './start-server.ts'
-import { unknownVariables } from './unknown-variables.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** `pico serve`: runs until a signal, or until it may not go on. Returns the exit code. @throws UsageError */
-export async function serve(given: ServeArguments, environment: Environment): Promise<number> {
+/**
+ * `pico serve`: runs until a signal, or until it may not go on. Returns the exit code. `warnings` go to the log.
+ * @throws UsageError
+ */
+export async function serve(
+  given: ServeArguments,
+  environment: Environment,
+  warnings: readonly string[],
+): Promise<number> {
   let server: RunningServer
   const signals = new Signals()
   try {
     const config = serverConfig(given)
     const fault = parseFaultPoint(environment)
     const log = await openLogger(config.logLevel, { pretty: process.stderr.isTTY === true })
-    for (const line of unknownVariables(environment, Object.keys(serveFlags).map(variableOf))) log.warn(line)
+    for (const warning of warnings) log.warn(warning)
     const starting = startServer(config, { log, fault })
     const started = await Promise.race([starting, signals.first])
     // What a start has done so far is what a crash leaves, which the next one takes over.

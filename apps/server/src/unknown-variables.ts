@@ -1,31 +1,22 @@
 import { nearestName } from './nearest-name.ts'
+import { variableOf } from './serve-flags.ts'
 
-/** Of the other commands, and of fault points: they may well be set where a server runs. */
-const otherVariables = [
-  'PICO_ADMIN_ENDPOINT',
-  'PICO_ALLOW_FAULTS',
-  'PICO_CONFIG',
-  'PICO_ENDPOINT',
-  'PICO_FAULT',
-  'PICO_HTTP2',
-  'PICO_PROFILE',
-  'PICO_TOKEN',
-]
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Those that are no flag's: where named settings are kept, and fault points. */
+const withoutFlag = ['PICO_ALLOW_FAULTS', 'PICO_CONFIG', 'PICO_FAULT']
 
 /** What Kubernetes sets in every container once there is a service called `pico` or `pico-…`. */
 const serviceLink = /^PICO_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_.+)?)?)$/
 
 /**
  * A line for each variable that looks as if it were meant for us and is not. They are no reason to refuse: whoever sets them may not be
- * the operator.
+ * whoever gives the command.
  */
-export function unknownVariables(
-  environment: Readonly<Record<string, string | undefined>>,
-  known: readonly string[],
-): string[] {
-  const mayBe = new Set([...known, ...otherVariables])
+export function unknownVariables(environment: Environment, knownFlags: readonly string[]): string[] {
+  const known = [...knownFlags.map(variableOf), ...withoutFlag]
   return Object.keys(environment)
-    .filter((name) => name.startsWith('PICO_') && !mayBe.has(name) && !serviceLink.test(name))
+    .filter((name) => name.startsWith('PICO_') && !known.includes(name) && !serviceLink.test(name))
     .sort()
     .map((name) => {
       const meant = nearestName(name, known)

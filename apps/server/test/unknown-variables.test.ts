@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { allClientFlagNames } from '../src/commands/client-commands.ts'
+import { main } from '../src/main.ts'
 import { serveFlags, variableOf } from '../src/serve-flags.ts'
 import { unknownVariables } from '../src/unknown-variables.ts'
 
-const known = Object.keys(serveFlags).map(variableOf)
+const known = [...Object.keys(serveFlags), 'endpoint']
 
 it('a mistyped variable is told of, with the one that was meant', () => {
   expect(unknownVariables({ PICO_NODE_IDS: '2', PICO_KAFKA_LISTN: 'x' }, known)).toEqual([
@@ -30,4 +32,17 @@ it('what is known, what belongs to others, and what Kubernetes sets for a servic
     PATH: '/bin',
   }
   expect(unknownVariables(environment, known)).toEqual([])
+})
+
+it('every command tells of them, and of none that is a flag of any command', async () => {
+  const lines: string[] = []
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line))
+  const flags = [...Object.keys(serveFlags), ...allClientFlagNames, 'admin-endpoint']
+  const environment = Object.fromEntries(flags.map((flag) => [variableOf(flag), 'x']))
+  expect(await main(['sing'], { ...environment, PICO_ENDPOIN: 'x' })).toBe(2)
+  expect(lines).toEqual([
+    'pico: the variable PICO_ENDPOIN is unknown and has no effect; did you mean PICO_ENDPOINT?',
+    'pico: unknown command or argument sing',
+  ])
+  vi.restoreAllMocks()
 })

@@ -27,6 +27,9 @@ export function clientCommands(environment: Environment, ended: (exitCode: numbe
   return commands.map((command) => clientCommand(command, environment, ended))
 }
 
+/** Of all client commands. */
+export const allClientFlagNames: readonly string[] = [...new Set(commands.flatMap((one) => Object.keys(flagsOf(one))))]
+
 /** The flags of a client command, by its name; none for other commands. */
 export function clientFlagNames(name: string | undefined): readonly string[] {
   const command = commands.find(({ command }) => command.split(' ', 1)[0] === name)
