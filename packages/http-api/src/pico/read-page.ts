@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batches, RecordBatchError, type RecordView, records } from '@pico/record-batch'
 import type { PathStream } from '@pico/streams'
 import { unavailable } from '../server/http-error.ts'
@@ -69,6 +70,8 @@ export async function readPage(
     })
     if (readTo === null) break
     if (isFull) continue
+    // Millions of records may be in memory: others have their turn in between.
+    await nextTurn()
     // The last offsets of a batch may have no record.
     if (encodedTo === next) encodedTo = readTo
     next = readTo

@@ -1,5 +1,7 @@
 import { decodeReadBatch } from '@pico/http-contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readPage } from '../../src/pico/read-page.ts'
+import { jsonRecords } from '../../src/pico/record-encoders.ts'
 import { errorOf, PicoSystem, picoHeadersOf, produce } from './pico-system.ts'
 
 let pico: PicoSystem
@@ -204,6 +206,22 @@ describe('a large read', () => {
     }
     expect(pages).toBe(3)
     expect(seen).toEqual(Array.from({ length: total }, (_, n) => `${n} ${body}`))
+  })
+
+  test('of many records lets others have their turn', async () => {
+    const tiny = await streamOf([])
+    for (let i = 0; i < 20; i++) await pico.append(tiny, batchJson(Array(10_000).fill('x')), json)
+    const stream = await pico.stream(tiny)
+    let turns = 0
+    const turn = () => {
+      turns++
+      beat = setImmediate(turn)
+    }
+    let beat = setImmediate(turn)
+    const page = await readPage(stream, 0, { bytesMax: 1 << 30, countMax: 1 << 30 }, jsonRecords)
+    clearImmediate(beat)
+    expect([page.count, page.next]).toEqual([200_000, 200_000])
+    expect(turns).toBeGreaterThanOrEqual(3)
   })
 
   test('gives about a mebibyte where nothing is said', async () => {
