@@ -1,12 +1,12 @@
-import { crc32c } from '@pico/binary'
 import type { Compaction, Extent, ObjectSummary } from '@pico/metadata'
-import { type DataObjectBuilder, ObjectCorruptError, type ObjectStore } from '@pico/storage'
+import type { DataObjectBuilder } from '@pico/storage'
+import { extentBytes } from './extent-bytes.ts'
 import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
 import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
 import type { LogSettings } from './settings.ts'
-import { isWalKey, partOf, type StoredEntries } from './stored-entries.ts'
+import { isWalKey, type StoredEntries } from './stored-entries.ts'
 
 const candidatesMax = 64
 
@@ -112,23 +112,4 @@ async function* body(
     }
   }
   yield* builder.finish()
-}
-
-/** An extent's bytes, chunk by chunk, each verified by its checksum before what is wanted of it is copied on. */
-async function* extentBytes(
-  { store, wal }: Pick<LogComponents, 'store' | 'wal'>,
-  stored: StoredEntries,
-  extent: Extent,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const source: ObjectStore = extent.crc32c === null ? store : wal.store
-  for (const chunk of await stored.chunksOf(extent)) {
-    const endsBefore = chunk.position + chunk.lengthBytes <= extent.position
-    if (endsBefore || chunk.position >= extent.position + extent.lengthBytes) continue
-    const bytes = await source.get(extent.objectKey, { offset: chunk.position, length: chunk.lengthBytes }, { signal })
-    if (crc32c(bytes) !== chunk.crc32c) {
-      throw new ObjectCorruptError(extent.objectKey, chunk.position, 'bytes do not match their checksum')
-    }
-    yield partOf(extent, chunk, bytes)
-  }
 }

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert'
-import { FencedError } from '@pico/metadata'
+import { type Extent, FencedError } from '@pico/metadata'
 import type { AdoptedWal } from './adopt.ts'
 import { AppendFailedError, LogClosedError } from './errors.ts'
+import { extentBytes } from './extent-bytes.ts'
 import { Flush } from './flush.ts'
 import type { Log, LogComponents, LogStats } from './log.ts'
 import { LogCache, type Slab } from './log-cache.ts'
@@ -9,6 +10,7 @@ import type { Appended, LogStream, LogStreamObserver, NewEntry } from './log-str
 import { type Maintenance, startMaintenance } from './maintenance.ts'
 import { OpenStream, type StreamEngine } from './open-stream.ts'
 import { Packer } from './packer.ts'
+import { replacePacked } from './replace-packed.ts'
 import type { LogSettings } from './settings.ts'
 import { type SharedBelow, sharedBelow } from './shared-below.ts'
 import type { StoredEntries } from './stored-entries.ts'
@@ -27,6 +29,7 @@ const worthwhileBytes = 8 * 1024
 export class LogEngine implements Log, StreamEngine {
   onIdle: (stream: LogStream) => boolean = () => true
   onFenced: () => void = () => undefined
+  onMaintenance: (signal: AbortSignal) => Promise<void> = async () => undefined
   readonly stored: StoredEntries
   readonly adoptedStreamIds: readonly number[]
   readonly #components: LogComponents
@@ -73,6 +76,7 @@ export class LogEngine implements Log, StreamEngine {
       stored: parts.stored,
       streams: this.#streams,
       trim: (streamId, offset) => this.#trimById(streamId, offset),
+      onMaintenance: (signal) => this.onMaintenance(signal),
       dropIdle: () => this.#dropIdle(),
       onFenced: (error) => this.#fence(error),
     })
@@ -127,6 +131,20 @@ export class LogEngine implements Log, StreamEngine {
     stream.startOffset = Math.max(stream.startOffset, inForce ?? target)
     stream.extents = stream.extents.filter((extent) => extent.endOffset > stream.startOffset)
     return stream.startOffset
+  }
+
+  readPacked(extent: Extent, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return extentBytes(this.#components, this.stored, extent, signal)
+  }
+
+  replacePacked(
+    stream: OpenStream,
+    replaced: readonly Extent[],
+    entries: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    this.#assertOpen()
+    return this.#guarded(replacePacked(this.#components, stream, replaced, entries, signal))
   }
 
   hasRoom(): boolean {

@@ -1,4 +1,4 @@
-import type { StreamRecord } from '@pico/metadata'
+import type { Extent, StreamRecord } from '@pico/metadata'
 import type { EntryHeader } from './entry-format.ts'
 
 export interface NewEntry {
@@ -39,6 +39,9 @@ export interface LogRead {
   readonly endOffset: number
 }
 
+/** A stretch of entries that lie in one object. */
+export type PackedRange = Pick<Extent, 'baseOffset' | 'endOffset' | 'lengthBytes' | 'maxTimestampMs'>
+
 /** A stream this node may write to. All offsets are safe integers. */
 export interface LogStream {
   readonly streamId: number
@@ -67,6 +70,20 @@ export interface LogStream {
   findTimestamp(timestampMs: number): Promise<EntryHeader | null>
   /** The highest maxTimestampMs of what is readable, -1 when empty. */
   maxTimestampMs(): number
+  /** What is packed, as it lies in objects: ascending and gapless. A snapshot. */
+  readonly packed: readonly PackedRange[]
+  /** The entries of a packed range, whole, some at a time, past the caches. @throws what the store throws */
+  readPacked(range: PackedRange, signal: AbortSignal): AsyncIterable<Uint8Array>
+  /**
+   * Puts other entries in the place of those in `ranges`, consecutive ones of `packed`: for the same offsets, ascending; not every offset
+   * need have one, but the last entry ends where the last range does. All or nothing, also when the process dies on the way. False when
+   * the ranges are not what they were, because of a trim or a merge: then nothing has changed. @throws FencedError, MetadataUnavailableError
+   */
+  replacePacked(
+    ranges: readonly PackedRange[],
+    entries: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<boolean>
   /** Moves startOffset up to `offset` (never down, never past committedOffset), durably. Returns the one now in force. */
   trim(offset: number): Promise<number>
 }

@@ -60,6 +60,11 @@ export interface Log {
   shareBelow(streamId: number, offset: number): Promise<SharedBelow | null>
   /** One round of maintenance: retention, compaction of objects, deletion of doomed ones. Runs by itself every `maintenanceIntervalMs`. */
   maintain(): Promise<void>
+  /**
+   * Called in every round of maintenance, which waits for it, before idle streams are dropped: for what the user of the engine does to
+   * packed entries (LogStream.replacePacked). What it throws ends the round.
+   */
+  onMaintenance: (signal: AbortSignal) => Promise<void>
   /** Called once when this node epoch is fenced. The log accepts nothing from then on. */
   onFenced: () => void
   readonly stats: LogStats

@@ -14,6 +14,7 @@ interface MaintenanceParts {
   readonly stored: StoredEntries
   readonly streams: ReadonlyMap<number, OpenStream>
   readonly trim: (streamId: number, offset: number) => Promise<void>
+  readonly onMaintenance: (signal: AbortSignal) => Promise<void>
   readonly dropIdle: () => void
   readonly onFenced: (error: FencedError) => void
 }
@@ -47,6 +48,7 @@ export function startMaintenance(
       if (!(await compactOnce(components, settings, parts, stopping.signal))) break
       counts.compactions += 1
     }
+    if (!stopping.signal.aborted) await parts.onMaintenance(stopping.signal)
     counts.deletedObjects += await deleteDoomed(components, parts.stored, nowMs - settings.doomedGraceMs)
     parts.dropIdle()
   }

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { Extent, OpenedStream, StreamRecord } from '@pico/metadata'
 import type { EntryHeader } from './entry-format.ts'
 import { type EntryBytes, entries, Gather } from './gather.ts'
-import type { Appended, LogRead, LogStream, LogStreamObserver, NewEntry } from './log-stream.ts'
+import type { Appended, LogRead, LogStream, LogStreamObserver, NewEntry, PackedRange } from './log-stream.ts'
 import type { Run } from './run.ts'
 import type { StoredEntries } from './stored-entries.ts'
 
@@ -11,6 +11,13 @@ export interface StreamEngine {
   readonly stored: StoredEntries
   append(stream: OpenStream, entry: NewEntry): Appended
   trim(stream: OpenStream, offset: number): Promise<number>
+  readPacked(extent: Extent, signal: AbortSignal): AsyncIterable<Uint8Array>
+  replacePacked(
+    stream: OpenStream,
+    replaced: readonly Extent[],
+    entries: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<boolean>
   nowMs(): number
 }
 
@@ -115,6 +122,29 @@ export class OpenStream implements LogStream {
     return this.#engine.trim(this, offset)
   }
 
+  get packed(): readonly PackedRange[] {
+    return [...this.extents]
+  }
+
+  readPacked(range: PackedRange, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#engine.readPacked(this.#extentOf(range), signal)
+  }
+
+  replacePacked(
+    ranges: readonly PackedRange[],
+    entries: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const replaced = ranges.map((range) => this.#extentOf(range))
+    return this.#engine.replacePacked(this, replaced, entries, signal)
+  }
+
+  /** Packed ranges are extents, of which others see a part only. */
+  #extentOf(range: PackedRange): Extent {
+    assert('objectId' in range, 'a packed range is one that `packed` gave')
+    return range as Extent
+  }
+
   /** Runs that are packed and out of memory are found by their extents from now on. */
   dropStaleRuns(): void {
     let stale = 0
@@ -123,6 +153,12 @@ export class OpenStream implements LogStream {
       stale += 1
     }
     if (stale > 0) this.runs.splice(0, stale)
+  }
+
+  /** Packed runs below `endOffset` are found by their extents from now on: what is in memory is what was there before. */
+  forgetRunsBelow(endOffset: number): void {
+    const stale = this.runs.findIndex((run) => !run.packed || run.endOffset > endOffset)
+    this.runs.splice(0, stale === -1 ? this.runs.length : stale)
   }
 
   #findIn(piece: EntryBytes, timestampMs: number): EntryHeader | null {

@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { compactionConformance } from './conformance/compaction.ts'
 import { costConformance } from './conformance/cost.ts'
 import { doomedObjectsConformance } from './conformance/doomed-objects.ts'
+import { extentReplacementConformance } from './conformance/extent-replacement.ts'
 import { failureConformance } from './conformance/failure.ts'
 import { nodeRegistryConformance } from './conformance/node-registry.ts'
 import { packConformance } from './conformance/pack.ts'
@@ -30,6 +31,7 @@ export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { 
   describe('WAL rows', () => walConformance(open))
   describe('packs', () => packConformance(open))
   describe('compaction', () => compactionConformance(open))
+  describe('replaced extents', () => extentReplacementConformance(open))
   describe('doomed objects', () => doomedObjectsConformance(open))
   describe('retention', () => retentionConformance(open))
   describe('cost', () => costConformance(open))

@@ -10,6 +10,7 @@ export type {
   Compaction,
   DoomedObject,
   Extent,
+  ExtentReplacement,
   LogIndex,
   NewExtent,
   NewObject,

@@ -128,6 +128,13 @@ export interface LogIndex {
    */
   commitCompaction(node: NodeIdentity, compaction: Compaction, nowMs: number): Promise<void>
 
+  /**
+   * Puts one extent in the place of consecutive ones of its stream, with other bytes for the same offsets, and dooms what nothing points
+   * into any more. False when they are not what they were (trimmed, merged): then the new object is doomed. May be repeated.
+   * @throws FencedError when `node` is not the owner; UploadExpiredError when the object was not announced, or is overdue at `nowMs`.
+   */
+  replaceExtents(node: NodeIdentity, replacement: ExtentReplacement, nowMs: number): Promise<boolean>
+
   /** Doomed at or before `beforeMs`, oldest first. */
   doomed(beforeMs: number, limit: number): Promise<DoomedObject[]>
   /** To be called after their bytes are gone. */
@@ -136,6 +143,14 @@ export interface LogIndex {
   knownKeys(keys: readonly string[]): Promise<Set<string>>
   /** Number and bytes of the objects that extents point into; number of doomed keys, announced uploads included. */
   totals(): Promise<{ objects: number; lengthBytes: number; doomed: number }>
+}
+
+export interface ExtentReplacement {
+  readonly object: NewObject
+  /** From the base of the first replaced extent to the end of the last. */
+  readonly extent: NewExtent
+  /** In order. */
+  readonly replaced: readonly Pick<Extent, 'baseOffset' | 'endOffset' | 'objectId'>[]
 }
 
 export interface Compaction {

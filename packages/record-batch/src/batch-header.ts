@@ -43,6 +43,8 @@ export type BatchHeader = {
   readonly timestampType: TimestampType
   readonly isTransactional: boolean
   readonly isControl: boolean
+  /** KIP-534: `baseTimestamp` is the time after which tombstones may go. Default false. */
+  readonly hasDeleteHorizon?: boolean
   readonly lastOffsetDelta: number
   readonly baseTimestamp: number
   readonly maxTimestamp: number
@@ -74,6 +76,7 @@ function attributesOf(header: BatchHeader): number {
     codecIds[header.codec] |
     (header.timestampType === 'LogAppendTime' ? attributeBits.logAppendTime : 0) |
     (header.isTransactional ? attributeBits.transactional : 0) |
-    (header.isControl ? attributeBits.control : 0)
+    (header.isControl ? attributeBits.control : 0) |
+    (header.hasDeleteHorizon ? attributeBits.deleteHorizon : 0)
   )
 }

@@ -12,6 +12,7 @@ import { PartitionGoneError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
 import type { CopiedRecords } from './fork-copies.ts'
 import { gateErrors } from './kafka-errors.ts'
+import type { CompactedStream } from './key-compactor.ts'
 import { type EpochEnd, endOfEpoch } from './leader-epochs.ts'
 import type { AppendContext, AppendOutcome, PartitionChange, TimestampHit } from './partition.ts'
 import type {
@@ -263,6 +264,11 @@ export class OpenPartition implements PathStream, LogStreamObserver {
 
   rolledBack(nextOffset: number): void {
     this.#tail.rolledBack(nextOffset)
+  }
+
+  /** What compaction by key works on. */
+  get compacted(): CompactedStream | null {
+    return this.#state === 'serving' && this.#config.compacted ? { stream: this.#stream, config: this.#config } : null
   }
 
   reconfigure(config: TopicConfig): void {

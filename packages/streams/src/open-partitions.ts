@@ -9,6 +9,7 @@ import {
 } from '@pico/metadata'
 import { ProducerStateUnreadableError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
+import type { CompactedStream } from './key-compactor.ts'
 import { OpenPartition, type PartitionEnd } from './open-partition.ts'
 import type { Partition } from './partition.ts'
 import type { StreamsSettings } from './settings.ts'
@@ -151,6 +152,11 @@ export class OpenPartitions {
   /** The same for streams, with what they are known as. Returns the ids of those that were there. */
   deleteStreams(streamIds: readonly number[], topics: readonly string[]): Promise<number[]> {
     return this.#turns.take(() => this.#delete(streamIds, topics))
+  }
+
+  /** The open streams of topics that are compacted, as of now. */
+  compacted(): CompactedStream[] {
+    return [...this.#open.values()].flatMap((open) => open.compacted ?? [])
   }
 
   /** Takes turns with the rounds: nothing is opened while what it is opened with is being changed. */

@@ -3,6 +3,7 @@ import type { Clock, Log } from '@pico/log'
 import type { Metadata, NodeIdentity } from '@pico/metadata'
 import { ExpiryRenewals } from './expiry-renewals.ts'
 import { type InternalStreams, NodeInternalStreams } from './internal-streams.ts'
+import { KeyCompactor } from './key-compactor.ts'
 import { NodePathStreams } from './node-path-streams.ts'
 import { OpenPartitions } from './open-partitions.ts'
 import type { Partition } from './partition.ts'
@@ -49,7 +50,11 @@ export async function openStreams(
   const { log } = components
   const streams = new NodeStreams(components, settingsInForce(settings))
   await recordClosings(components)
-  const { onIdle, onFenced } = log
+  const { onIdle, onFenced, onMaintenance } = log
+  log.onMaintenance = async (signal) => {
+    await onMaintenance(signal)
+    await streams.compact(signal)
+  }
   log.onIdle = (stream) => onIdle(stream) && streams.dropIdle(stream.streamId)
   log.onFenced = () => {
     streams.end()
@@ -67,6 +72,7 @@ class NodeStreams implements Streams {
   readonly #paths: NodePathStreams
   readonly #renewals: ExpiryRenewals
   readonly #sweep: StreamSweep
+  readonly #compactor: KeyCompactor
   readonly #deletionWatchers = new Set<TopicDeletionWatcher>()
   readonly #log: Log
   readonly #catalog: TopicCatalog
@@ -75,6 +81,8 @@ class NodeStreams implements Streams {
   constructor(components: StreamsComponents, settings: StreamsSettings) {
     const { log, metadata, node, clusterId, clock, random = randomBytes } = components
     this.clusterId = clusterId
+    const { compactionKeysMax: keysMax, compactionObjectBytes: objectBytes } = settings
+    this.#compactor = new KeyCompactor(clock, { keysMax, objectBytes }, components.onProblem ?? (() => undefined))
     this.nodeId = node.nodeId
     this.topicDefaults = settings.defaultTopicConfig
     this.#log = log
@@ -196,6 +204,11 @@ class NodeStreams implements Streams {
       if (!partition.isRecorded) await partition.bringUpToDate().catch(() => undefined)
     }
     await this.#renewals.close()
+  }
+
+  /** One round of compaction by key, over what is open. */
+  compact(signal: AbortSignal): Promise<void> {
+    return this.#compactor.run(this.#partitions.compacted(), signal)
   }
 
   /** May the log drop it from memory? */

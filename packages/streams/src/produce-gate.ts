@@ -108,7 +108,7 @@ export class ProduceGate {
       timestampAfterMaxMs: config.messageTimestampAfterMaxMs,
       isCompacted: config.compacted,
       compressionType: config.compressionType,
-      maxDecompressedBytes,
+      maxDecompressedBytes: Math.min(maxDecompressedBytes, config.maxDecompressedMessageBytes),
     }
   }
 

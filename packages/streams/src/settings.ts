@@ -16,6 +16,10 @@ export interface StreamsSettings {
   readonly sweepIntervalMs: number
   /** Streams deleted together at most. */
   readonly sweptTogetherMax: number
+  /** Keys remembered in one pass of compaction by key; more are left to the next one. About 100 bytes each. */
+  readonly compactionKeysMax: number
+  /** Compaction by key writes objects of about this size. */
+  readonly compactionObjectBytes: number
   /** Producer ids reserved at a time: a restart skips what is left of them. */
   readonly producerIdBlock: number
 }
@@ -28,6 +32,8 @@ export const defaultStreamsSettings: StreamsSettings = {
   openBatchMax: 500,
   sweepIntervalMs: 1000,
   sweptTogetherMax: 200,
+  compactionKeysMax: 500_000,
+  compactionObjectBytes: 64 * 1024 * 1024,
   producerIdBlock: 1000,
 }
 

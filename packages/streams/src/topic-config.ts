@@ -6,6 +6,8 @@ export interface TopicConfig {
   /** As set, by their Kafka names: what DescribeConfigs reports as a topic override. */
   readonly overrides: Readonly<Record<string, string>>
   readonly maxMessageBytes: number
+  /** What a batch may unpack to. */
+  readonly maxDecompressedMessageBytes: number
   /** No batch may be larger: the one effect that segment.bytes has here. */
   readonly segmentBytes: number
   readonly messageTimestampType: 'CreateTime' | 'LogAppendTime'
@@ -16,6 +18,12 @@ export interface TopicConfig {
   readonly compacted: boolean
   /** Old records are dropped by age and size. A topic may be compacted, and this too. */
   readonly retained: boolean
+  /** How long a tombstone stays after compaction has first seen it. */
+  readonly deleteRetentionMs: number
+  /** No younger record is compacted away. */
+  readonly minCompactionLagMs: number
+  /** Compaction begins when so large a part of the bytes is new. */
+  readonly minCleanableDirtyRatio: number
   readonly retentionMs: number
   readonly retentionBytes: number
 }
@@ -66,6 +74,7 @@ export function topicConfigInForce(
   return {
     overrides,
     maxMessageBytes: Number(value('max.message.bytes')),
+    maxDecompressedMessageBytes: Number(value('max.decompressed.message.bytes')),
     segmentBytes: Number(value('segment.bytes')),
     messageTimestampType: value('message.timestamp.type') === 'LogAppendTime' ? 'LogAppendTime' : 'CreateTime',
     messageTimestampBeforeMaxMs: Number(value('message.timestamp.before.max.ms')),
@@ -73,6 +82,9 @@ export function topicConfigInForce(
     compressionType: compressionTypes.find((type) => type === value('compression.type')) ?? 'producer',
     compacted: policies.includes('compact'),
     retained: policies.includes('delete'),
+    deleteRetentionMs: Number(value('delete.retention.ms')),
+    minCompactionLagMs: Number(value('min.compaction.lag.ms')),
+    minCleanableDirtyRatio: Number(value('min.cleanable.dirty.ratio')),
     retentionMs: Number(value('retention.ms')),
     retentionBytes: Number(value('retention.bytes')),
   }

@@ -44,6 +44,15 @@ describe('altered settings', () => {
     expect((await stored(partition, batchOf(['b']))).logAppendTimeMs).toBe(system.clock.nowMs())
   })
 
+  it('bound what a batch may unpack to', async () => {
+    const partition = await openTopic(streams)
+    const large = batchOf(['x'.repeat(100_000)], { codec: 'gzip' })
+    await stored(partition, large)
+    await streams.alterTopicConfig({ name: 'orders' }, set({ 'max.decompressed.message.bytes': '50000' }), false)
+    expect(refused(append(partition, large)).message).toContain('50000')
+    await stored(partition, batchOf(['x'.repeat(10_000)], { codec: 'gzip' }))
+  })
+
   it('reach every partition, open or opened later', async () => {
     await streams.createTopic({ name: 'orders', partitions: 3, config: {}, validateOnly: false })
     const first = await openPartition(streams, 'orders', 0)

@@ -2,6 +2,7 @@ import type { LogIndex } from '../log-index.ts'
 import { commitCompaction, compactionCandidates } from './compaction.ts'
 import type { SqlDatabase } from './database.ts'
 import { doomedObjects, knownKeys, mark, unmark } from './doomed-objects.ts'
+import { replaceExtents } from './extent-replacement.ts'
 import { extentsOfObject } from './extents.ts'
 import { commitPack } from './pack.ts'
 import { packedOffsets } from './stream-lookup.ts'
@@ -35,6 +36,8 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
       database.read('choosing objects to compact', (db) => compactionCandidates(db, limits)),
     extentsOfObject: (objectId) =>
       database.read(`reading the extents of object ${objectId}`, (db) => extentsOfObject(db, objectId)),
+    replaceExtents: (node, replacement, nowMs) =>
+      database.write('replacing extents', (tx) => replaceExtents(tx, node, replacement, nowMs)),
     commitCompaction: (node, compaction, nowMs) =>
       database.write('committing a compaction', (tx) => commitCompaction(tx, node, compaction, nowMs)),
     doomed: (beforeMs, limit) => database.read('listing doomed objects', (db) => doomedObjects(db, beforeMs, limit)),
