@@ -64,7 +64,10 @@ export async function answerError(
     })
   }
   const body = String(headers['content-type']).startsWith('application/json') ? parsedErrorBody(text) : {}
-  return new PicoError(body.code ?? codeOfStatus(status, headers), `${what}: ${body.message ?? `status ${status}`}`, {
+  const code = body.code ?? codeOfStatus(status, headers)
+  // An answer to HEAD has no body to say it.
+  const message = body.message ?? (code === 'not_found' ? 'there is no such stream' : `status ${status}`)
+  return new PicoError(code, `${what}: ${message}`, {
     status,
     nextSeq: body.nextSeq ?? numberHeader(headers, 'pico-next-seq'),
     startSeq: numberHeader(headers, 'pico-start-seq'),
