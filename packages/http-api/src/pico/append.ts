@@ -54,25 +54,31 @@ interface Append {
 }
 
 function appendBody(append: Append, body: Buffer): void {
+  const { exchange, parts, name } = append
+  const stream = openedStream(exchange, parts.paths, name, parts.settings.routing)
+  // The body is ours until we return.
+  if (stream instanceof Promise) appendOnceOpen(append, Buffer.from(body), stream)
+  else if (!appendTo(stream, append, recordsOf(append, body))) appendOnceOpen(append, Buffer.from(body))
+}
+
+/** Also where the stream that we had is not served any more: there may be a new one, here or elsewhere. */
+function appendOnceOpen(append: Append, body: Buffer, opening?: Promise<PathStream>): void {
   const { exchange, parts, name, terms } = append
+  const reopened = async () => openedStream(exchange, parts.paths, name, parts.settings.routing)
+  const appending = (opening ?? reopened()).then((stream) => {
+    if (!appendTo(stream, append, recordsOf(append, body))) throw refusedAppend({ kind: 'not-serving' }, terms.producer)
+  })
+  appending.catch((error) => exchange.fail(error))
+}
+
+/** Views of the body. @throws HttpError 400 */
+function recordsOf({ exchange, terms }: Append, body: Buffer): readonly RecordInput[] {
   const records = recordsOfBody(body, exchange.request.headers['content-type'])
   if (records.length === 0) {
     if (terms.close !== true) throw badRequest('an append has a body')
     if (terms.matchOffset !== undefined) throw badRequest('Pico-Match-Seq goes with records')
   }
-  const stream = openedStream(exchange, parts.paths, name, parts.settings.routing)
-  if (stream instanceof Promise) appendOnceOpen(append, records, stream)
-  else if (!appendTo(stream, append, records)) appendOnceOpen(append, records)
-}
-
-/** Also where the stream that we had is not served any more: there may be a new one, here or elsewhere. */
-function appendOnceOpen(append: Append, records: readonly RecordInput[], opening?: Promise<PathStream>): void {
-  const { exchange, parts, name, terms } = append
-  const reopened = async () => openedStream(exchange, parts.paths, name, parts.settings.routing)
-  const appending = (opening ?? reopened()).then((stream) => {
-    if (!appendTo(stream, append, records)) throw refusedAppend({ kind: 'not-serving' }, terms.producer)
-  })
-  appending.catch((error) => exchange.fail(error))
+  return records
 }
 
 /** False if the stream is not served any more. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BodyBuffers } from './body-buffers.ts'
 import type { Cors } from './cors.ts'
 import type { Draining } from './draining.ts'
 import { HttpError } from './http-error.ts'
@@ -19,6 +20,7 @@ export interface ExchangeSurroundings {
   /** Where there is none, bodies are not read. */
   readonly room: Room
   readonly settings: HttpServerSettings
+  readonly bodyBuffers: BodyBuffers
 }
 
 /** More than what goes into the buffers of a connection whether or not the client reads. */
@@ -87,13 +89,13 @@ export class Exchange {
 
   /**
    * Reads the whole body, within the server's limit, when the log has room, and calls back once with it or with why there is none.
-   * Does not call back when the client has gone.
+   * Does not call back when the client has gone. The body is borrowed until `received` returns.
    */
   receiveBody(received: (body: Buffer | HttpError) => void): void {
-    const { room, clock, settings } = this.#surroundings
+    const { room, clock, settings, bodyBuffers } = this.#surroundings
     const start = () => {
       // What was answered meanwhile, since it took too long, is not to be done any more.
-      receiveBody(this.request, settings.bodyBytesMax, (body) => this.isGone || received(body))
+      receiveBody(this.request, settings.bodyBytesMax, bodyBuffers, (body) => this.isGone || received(body))
       if (this.isHttp2) this.#limitArrival()
     }
     if (room.hasRoom() || !hasBody(this.request)) start()
@@ -111,10 +113,10 @@ export class Exchange {
     this.onClose(cancel)
   }
 
-  /** As `receiveBody`. @throws HttpError */
+  /** As `receiveBody`, but the body is the caller's. @throws HttpError */
   body(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      this.receiveBody((body) => (body instanceof HttpError ? reject(body) : resolve(body)))
+      this.receiveBody((body) => (body instanceof HttpError ? reject(body) : resolve(Buffer.from(body))))
     })
   }
 

@@ -7,6 +7,7 @@ import {
   type FastifyServerOptions,
   fastify,
 } from 'fastify'
+import { BodyBuffers } from './body-buffers.ts'
 import { Cors, type CorsRules } from './cors.ts'
 import { Draining } from './draining.ts'
 import { Exchange, type ExchangeSurroundings } from './exchange.ts'
@@ -85,7 +86,7 @@ async function start(
 ): Promise<HttpListener> {
   const draining = new Draining()
   const cors = new Cors(corsRules, settings.corsOrigins)
-  const surroundings = { clock, log, observer, cors, draining, room, settings }
+  const surroundings = { clock, log, observer, cors, draining, room, settings, bodyBuffers: new BodyBuffers() }
   const sockets = new HttpSockets(log, observer, settings)
   const app = fastify({
     ...options,

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http'
+import type { BodyBuffers } from './body-buffers.ts'
 import { badRequest, HttpError } from './http-error.ts'
 
 /**
  * Reads a whole body, of at most `bytesMax`: a longer one is refused as soon as that shows, by its Content-Length or by what has come.
- * `received` is called once, with the body or with why there is none. It is not called when the client has gone.
+ * `received` is called once, with the body or with why there is none; the body is borrowed until it returns. It is not called when the
+ * client has gone.
  */
 export function receiveBody(
   request: IncomingMessage,
   bytesMax: number,
+  buffers: BodyBuffers,
   received: (body: Buffer | HttpError) => void,
 ): void {
   const announced = request.headers['content-length']
@@ -15,8 +18,9 @@ export function receiveBody(
     received(tooLarge(bytesMax))
     return
   }
-  const expectedBytes = announced === undefined ? bytesMax : Number(announced)
+  // Most bodies are one chunk, and are never copied. The others are not kept as chunks, which can be of one byte each.
   let body: Buffer = empty
+  let isGathered = false
   let lengthBytes = 0
   request.on('data', (chunk: Buffer) => {
     const before = lengthBytes
@@ -25,11 +29,15 @@ export function receiveBody(
       if (before <= bytesMax) received(tooLarge(bytesMax))
       body = empty
     } else if (before === 0) {
-      // Most bodies are one chunk, and are never copied.
       body = chunk
     } else {
-      // Not a list of chunks: they can be of one byte each.
-      if (lengthBytes > body.length) body = grown(body, before, lengthBytes, expectedBytes)
+      if (!isGathered || lengthBytes > body.length) {
+        const larger = buffers.take(roomFor(lengthBytes, announced))
+        body.copy(larger, 0, 0, before)
+        if (isGathered) buffers.give(body)
+        body = larger
+        isGathered = true
+      }
       chunk.copy(body, before)
     }
   })
@@ -37,16 +45,14 @@ export function receiveBody(
     // A stream of HTTP/2 ends also when the client has cancelled it half way.
     if (request.aborted || lengthBytes > bytesMax) return
     received(body.length === lengthBytes ? body : body.subarray(0, lengthBytes))
+    if (isGathered) buffers.give(body)
   })
 }
 
-const grownBytesMin = 128 * 1024
-
-/** The first `length` bytes of `body`, with room for `needed`, and for as much again where so much is expected. */
-function grown(body: Buffer, length: number, needed: number, expectedBytes: number): Buffer {
-  const larger = Buffer.allocUnsafe(Math.max(needed, Math.min(expectedBytes, Math.max(2 * needed, grownBytesMin))))
-  body.copy(larger, 0, 0, length)
-  return larger
+/** Twice of what is there, or all that was announced if that is less: an announcement alone costs no memory. */
+function roomFor(lengthBytes: number, announced: string | undefined): number {
+  const twice = 2 * lengthBytes
+  return announced === undefined ? twice : Math.max(lengthBytes, Math.min(twice, Number(announced)))
 }
 
 const empty = Buffer.alloc(0)

@@ -67,3 +67,18 @@ test('one byte over the limit is one too many', async () => {
   expect(await appendInPieces('/over', randomBytes(bodyBytesMax), 65_536, false)).toBe(200)
   expect(await pico.records('/over')).toHaveLength(1)
 })
+
+test('bodies that arrive at the same time, and one after the other, do not get into each other', async () => {
+  const sent = new Map<string, string>()
+  const writer = async (n: number) => {
+    for (let round = 0; round < 5; round++) {
+      const path = `/racing/${n}/${round}`
+      await pico.create(path)
+      const body = randomBytes(100_000 + ((n * 97_003 + round * 41_011) % 400_000))
+      sent.set(path, sha(body))
+      expect(await appendInPieces(path, body, 30_000 + n * 1000, n % 2 === 0)).toBe(200)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, (_, n) => writer(n)))
+  for (const [path, digest] of sent) expect(sha((await pico.get(`${path}?format=raw`)).body)).toBe(digest)
+})
