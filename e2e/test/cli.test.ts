@@ -203,25 +203,29 @@ describe('pico', () => {
       const env = { PICO_ENDPOINT: server.httpUrl }
       await data(['create', name])
       const following = new Cli(['tail', name, '-f', '-n', '1000000', '--live', live], { env })
+      let lines = 0
+      let isEnough = false
       async function* input(): AsyncGenerator<Uint8Array> {
-        for (let n = 0; n < 300; n++) {
-          yield Buffer.from(Array.from({ length: 50 }, (_, m) => `${n * 50 + m}\n`).join(''))
+        while (!isEnough) {
+          yield Buffer.from(Array.from({ length: 50 }, (_, n) => `${lines + n}\n`).join(''))
+          lines += 50
           await sleep(10)
         }
       }
       const appending = new Cli(['append', name, '--json'], { env, input: input() })
-      for (let kills = 0; kills < 2; kills++) {
+      for (let kills = 0; kills < 3; kills++) {
         const seen = following.stdout.length
         while (following.stdout.length === seen) await sleep(10)
-        await server.restart('kill')
+        if (kills < 2) await server.restart('kill')
       }
+      isEnough = true
       const { code, stdout, stderr } = await appending.ended
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(JSON.parse(stdout.toString())).toMatchObject({ records: 15_000, first: 0, last: 14_999 })
+      expect(JSON.parse(stdout.toString())).toMatchObject({ records: lines, first: 0, last: lines - 1 })
       await data(['close', name])
       const followed = await following.ended
       expect({ code: followed.code, stderr: followed.stderr }).toEqual({ code: 0, stderr: '' })
-      const expected = Array.from({ length: 15_000 }, (_, n) => `${n}\n`).join('')
+      const expected = Array.from({ length: lines }, (_, n) => `${n}\n`).join('')
       expect(followed.stdout.toString() === expected).toBe(true)
       expect((await data(['read', name])) === expected).toBe(true)
     },

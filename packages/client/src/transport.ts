@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import { textHeader } from './answer-headers.ts'
 import { answerError, failureError } from './call-failures.ts'
 import { type ConnectionSettings, laneCount, OriginConnections, type Sharing } from './connections.ts'
 import { PicoError } from './errors.ts'
@@ -110,7 +111,8 @@ export class Transport {
       if (answer.statusCode !== 307 && answer.statusCode !== 308)
         return { status: answer.statusCode, headers: answer.headers, body: answer.body }
       await answer.body.dump()
-      const location = URL.parse(String(answer.headers['location'] ?? ''), new URL(path, target))
+      const given = textHeader(answer.headers, 'location')
+      const location = given === null ? null : URL.parse(given, new URL(path, target))
       if (location === null || !/^https?:$/.test(location.protocol))
         throw new PicoError('redirect_loop', `${target.origin} redirects to nowhere`, { status: answer.statusCode })
       target = location
