@@ -69,15 +69,10 @@ export class EventFeed {
   #send(): void {
     if (this.#isSending) return
     this.#isSending = true
-    this.#sendAll().then(
-      () => {
-        this.#isSending = false
-      },
-      (error) => {
-        this.#stop?.()
-        this.#exchange.fail(error)
-      },
-    )
+    this.#sendAll().catch((error: unknown) => {
+      this.#stop?.()
+      this.#exchange.fail(error)
+    })
   }
 
   /** All there is, as fast as the client takes it. */
@@ -96,10 +91,13 @@ export class EventFeed {
         this.#owesControl = false
         this.#write(controlEvent(this.#position, stream.closed))
       } else {
+        // Not a turn later: a change in between would wake nobody.
+        this.#isSending = false
         return
       }
-      if (stream.closed && !this.#owesControl && this.#position >= stream.highWatermark) this.#end()
       if (this.#exchange.response.writableNeedDrain) await this.#exchange.drained()
+      // Once the last event is out, or it would be cut off.
+      if (stream.closed && !this.#owesControl && this.#position >= stream.highWatermark) this.#end()
     }
   }
 
