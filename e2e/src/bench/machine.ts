@@ -3,15 +3,15 @@ import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { run } from '../child-process.ts'
 
 /** What a reader needs to know to judge the numbers. */
-export async function machineFacts(): Promise<Record<string, string>> {
-  const java = await run('java', ['-version'])
+export async function machineFacts(asks: { readonly java: boolean }): Promise<Record<string, string>> {
+  const java = asks.java ? (await run('java', ['-version'])).stderr.split('\n')[0] : undefined
   return {
     date: new Date().toISOString(),
     processor: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
     memory: `${(totalmem() / 2 ** 30).toFixed(0)} GiB`,
     system: `${type()} ${release()}`,
     node: process.version,
-    java: java.stderr.split('\n')[0] ?? '',
+    ...(java !== undefined && { java }),
     // Above the idle machine's zero, somebody else is using it and the numbers say little.
     'load before': (loadavg()[0] ?? 0).toFixed(2),
   }

@@ -1,23 +1,29 @@
 import { writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { walKinds } from '../pico.ts'
 import { produceToSlowStore } from '../slow-store.ts'
 import { benchConsume } from './consume.ts'
 import { type Contender, type ContenderName, contenderNames, openContest } from './contenders.ts'
+import { openHttpContest } from './http/contest.ts'
+import { benchDurableStreams } from './http/durable-streams-cases.ts'
+import { benchPicoAppends } from './http/pico-cases.ts'
 import { benchIdle } from './idle.ts'
 import { benchLatency } from './latency.ts'
+import { benchLiveReaders } from './live-readers.ts'
 import { machineFacts } from './machine.ts'
 import { benchProduce, produceCases } from './produce.ts'
 import { meets, type Row, renderTable } from './report.ts'
 
 const usage = `npm run bench -- [options]
 
-Pico beside a real Apache Kafka on this machine, in one run, with Kafka's own load tools.
+Pico beside a real Apache Kafka on this machine, in one run, with Kafka's own load tools; and over HTTP, beside
+npm's @durable-streams/server.
 
   --quick            an eighth of the data, one round: to see that it works, not to quote (also BENCH_QUICK=1)
   --rounds N         rounds, contenders taking turns (3)
   --brokers LIST     of ${contenderNames.join(', ')} (kafka,kafka-flush,pico)
-  --only LIST        of produce, consume, latency, idle, memory (all)
+  --only LIST        of produce, consume, latency, idle, memory, http, live (all)
   --case TEXT        only the produce cases whose name contains this
   --json FILE        every number of every round, too
   --check            exit with 1 when a goal is missed
@@ -28,7 +34,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: process.env['BENCH_QUICK'] === '1' },
     rounds: { type: 'string' },
     brokers: { type: 'string', default: 'kafka,kafka-flush,pico' },
-    only: { type: 'string', default: 'produce,consume,latency,idle,memory' },
+    only: { type: 'string', default: 'produce,consume,latency,idle,memory,http,live' },
     case: { type: 'string', default: '' },
     json: { type: 'string' },
     check: { type: 'boolean', default: false },
@@ -48,16 +54,21 @@ const names = options.brokers.split(',').map((name): ContenderName => {
 })
 const parts = new Set(options.only.split(','))
 
-const facts = await machineFacts()
+const ofKafka = ['produce', 'consume', 'latency'].some((part) => parts.has(part))
+
+const facts = await machineFacts({ java: ofKafka || parts.has('idle') || parts.has('memory') })
 for (const [name, value] of Object.entries(facts)) console.log(`${name}: ${value}`)
 console.log(`rounds: ${settings.rounds}, share of the data: ${settings.scale}\n`)
 
 const rows = await measure()
-console.log(`\nmedian (least-most) of ${settings.rounds} rounds\n\n${renderTable(rows, names)}`)
+const httpRows = await measureHttp()
+console.log(`\nmedian (least-most) of ${settings.rounds} rounds; load average now ${loadavg()[0]?.toFixed(2)}`)
+if (rows.length > 0) console.log(`\n${renderTable(rows, names)}`)
+if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-streams', 'pico'])}`)
 if (options.json !== undefined) {
-  writeFileSync(options.json, `${JSON.stringify({ facts, settings, rows }, undefined, 2)}\n`)
+  writeFileSync(options.json, `${JSON.stringify({ facts, settings, rows, httpRows }, undefined, 2)}\n`)
 }
-const missed = rows.flatMap((row) => row.goals.filter((goal) => meets(row, goal) === false))
+const missed = [...rows, ...httpRows].flatMap((row) => row.goals.filter((goal) => meets(row, goal) === false))
 console.log(`\n${missed.length} goals missed`)
 process.exit(options.check && missed.length > 0 ? 1 : 0)
 
@@ -68,7 +79,7 @@ async function measure(): Promise<Row[]> {
     console.error(name)
     rows.push(...(await work()))
   }
-  if (parts.has('produce') || parts.has('consume') || parts.has('latency')) {
+  if (ofKafka) {
     const contest = await openContest(names)
     try {
       await part('produce', () => allProduceCases(contest.contenders))
@@ -82,6 +93,21 @@ async function measure(): Promise<Row[]> {
     await part('idle', () => benchIdle(settings))
     await part('memory', benchMemory)
   }
+  return rows
+}
+
+async function measureHttp(): Promise<Row[]> {
+  const rows: Row[] = []
+  if (parts.has('http')) {
+    const contenders = await openHttpContest()
+    try {
+      rows.push(...(await benchDurableStreams(contenders, settings)))
+    } finally {
+      for (const contender of contenders) await contender.close()
+    }
+    rows.push(...(await benchPicoAppends(settings)))
+  }
+  if (parts.has('live')) rows.push(...(await benchLiveReaders(settings)))
   return rows
 }
 

@@ -1,20 +1,25 @@
 import type { ContenderName } from './contenders.ts'
 
+/** Who is measured: over Kafka's protocol, or over HTTP. */
+export type SideName = ContenderName | 'durable-streams'
+
 /** A bound on one contender's number, alone or as a multiple of another's in the same run. */
 export interface Goal {
-  readonly of: ContenderName
+  readonly of: SideName
   readonly atLeast?: number
   readonly atMost?: number
   /** Without it, the bound is on the number itself. */
-  readonly times?: ContenderName
+  readonly times?: SideName
 }
 
 export interface Row {
   readonly name: string
   readonly unit: string
   /** One number a round. */
-  readonly values: Partial<Record<ContenderName, readonly number[]>>
+  readonly values: Partial<Record<SideName, readonly number[]>>
   readonly goals: readonly Goal[]
+  /** What was reached elsewhere or on another day: to compare with, and no goal. */
+  readonly reference?: string
 }
 
 export function median(values: readonly number[]): number {
@@ -24,7 +29,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
 }
 
-export function medianOf(row: Row, name: ContenderName): number | undefined {
+export function medianOf(row: Row, name: SideName): number | undefined {
   const values = row.values[name]
   return values === undefined || values.length === 0 ? undefined : median(values)
 }
@@ -41,15 +46,17 @@ export function meets(row: Row, goal: Goal): boolean | undefined {
 }
 
 /** A table for a terminal: medians, the spread of rounds, our ratio to each other contender, and the goals. */
-export function renderTable(rows: readonly Row[], names: readonly ContenderName[]): string {
+export function renderTable(rows: readonly Row[], names: readonly SideName[]): string {
   const others = names.filter((name) => name !== 'pico')
-  const header = ['case', 'unit', ...names, ...others.map((name) => `pico/${name}`), 'goal']
+  const references = rows.some(({ reference }) => reference !== undefined) ? ['reference'] : []
+  const header = ['case', 'unit', ...names, ...others.map((name) => `pico/${name}`), 'goal', ...references]
   const lines = rows.map((row) => [
     row.name,
     row.unit,
     ...names.map((name) => renderValues(row.values[name])),
     ...others.map((name) => renderRatio(medianOf(row, 'pico'), medianOf(row, name))),
     row.goals.map((goal) => renderGoal(row, goal)).join(', '),
+    ...references.map(() => row.reference ?? ''),
   ])
   const all = [header, ...lines]
   const widths = header.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)))

@@ -1,25 +1,37 @@
-import type { Contender, ContenderName } from './contenders.ts'
-
 export interface RoundSettings {
   readonly rounds: number
   /** Share of the full amount of data; a quick run has less of it. */
   readonly scale: number
 }
 
+/** By whom it was measured; one of each round. */
+export type Measured<Name extends string, T> = Partial<Record<Name, T[]>>
+
 /** Measures every contender once a round, in turn, so that a change of the machine's mood meets all of them. */
-export async function rounds(
+export function rounds<Contender extends { readonly name: string }>(
   contenders: readonly Contender[],
   settings: RoundSettings,
   measure: (contender: Contender, round: number) => Promise<number>,
-): Promise<Partial<Record<ContenderName, number[]>>> {
-  const values: Partial<Record<ContenderName, number[]>> = {}
+): Promise<Measured<Contender['name'], number>> {
+  return roundsOf(contenders, settings, (value) => value.toFixed(2), measure)
+}
+
+/** The same where what is measured is more than a number. */
+export async function roundsOf<Contender extends { readonly name: string }, T>(
+  contenders: readonly Contender[],
+  settings: RoundSettings,
+  describe: (value: T) => string,
+  measure: (contender: Contender, round: number) => Promise<T>,
+): Promise<Measured<Contender['name'], T>> {
+  const values: Measured<Contender['name'], T> = {}
   for (let round = 1; round <= settings.rounds; round++) {
     for (const contender of contenders) {
       const value = await measure(contender, round)
-      const soFar = values[contender.name] ?? []
-      values[contender.name] = soFar
+      const name: Contender['name'] = contender.name
+      const soFar: T[] = values[name] ?? []
+      values[name] = soFar
       soFar.push(value)
-      console.error(`  round ${round}: ${contender.name} ${value.toFixed(2)}`)
+      console.error(`  round ${round}: ${name} ${describe(value)}`)
     }
   }
   return values

@@ -1,0 +1,130 @@
+import { settleDisk } from '../machine.ts'
+import type { Row } from '../report.ts'
+import { type RoundSettings, roundsOf } from '../rounds.ts'
+import { postRequest } from './append-request.ts'
+import type { HttpContender } from './contest.ts'
+import { type LoadReport, runLoad } from './load.ts'
+import { appendRepeatedly, createStream } from './prepare.ts'
+import { appendRows, describeReport, valuesOf } from './report-rows.ts'
+
+const connections = 64
+const recordBytes = 1024
+const bytesPerMegabyte = 1024 * 1024
+const octets = 'application/octet-stream'
+const ahead = [{ of: 'pico', atLeast: 1, times: 'durable-streams' }] as const
+
+/** Both speak Durable Streams and are sent the same bytes. Both have synced what they acknowledge. */
+export async function benchDurableStreams(
+  contenders: readonly HttpContender[],
+  settings: RoundSettings,
+): Promise<Row[]> {
+  return [
+    ...(await benchAppends(contenders, settings, 1)),
+    ...(await benchAppends(contenders, settings, connections)),
+    ...(await benchCatchUp(contenders, settings)),
+  ]
+}
+
+async function benchAppends(
+  contenders: readonly HttpContender[],
+  settings: RoundSettings,
+  streams: number,
+): Promise<Row[]> {
+  const name = `append 1 KiB over ${connections} connections to ${streams === 1 ? 'one stream' : `${streams} streams`}`
+  console.error(name)
+  const reports = await roundsOf(contenders, settings, describeReport, async ({ port, pid }, round) => {
+    const paths = Array.from({ length: streams }, (_, index) => pathOf(`append-${streams}-${round}-${index}`))
+    for (const path of paths) await createStream(port, path, octets)
+    await settleDisk()
+    return runLoad({
+      kind: 'append',
+      port,
+      serverPid: pid,
+      connections,
+      paths,
+      contentType: octets,
+      body: { recordBytes },
+      expectedStatus: 204,
+      warmupMs: 3000 * settings.scale,
+      measuredMs: 8000 * settings.scale,
+    })
+  })
+  return appendRows(name, reports, { rate: { goals: ahead } })
+}
+
+interface CatchUpCase {
+  readonly name: string
+  readonly readers: number
+  readonly contentType: string
+  readonly appends: number
+  readonly body: Buffer
+  /** Of the data, without what the encoding of an answer adds. */
+  readonly bytes: number
+}
+
+function catchUpCases(scale: number): CatchUpCase[] {
+  const many = Math.ceil(1024 * scale)
+  const message = JSON.stringify('x'.repeat(recordBytes - 2))
+  const large = Math.ceil(64 * bytesPerMegabyte * scale)
+  return [
+    {
+      name: `catch-up, ${connections} readers of ${many} appends of 1 KiB`,
+      readers: connections,
+      contentType: octets,
+      appends: many,
+      body: Buffer.alloc(recordBytes, 'x'),
+      bytes: many * recordBytes,
+    },
+    {
+      name: `catch-up, one reader of ${large / bytesPerMegabyte} MiB in appends of 64 KiB`,
+      readers: 1,
+      contentType: octets,
+      appends: large / 65_536,
+      body: Buffer.alloc(65_536, 'x'),
+      bytes: large,
+    },
+    {
+      name: `catch-up, one reader of ${large / bytesPerMegabyte} MiB in JSON messages of 1 KiB`,
+      readers: 1,
+      contentType: 'application/json',
+      appends: large / (256 * recordBytes),
+      body: Buffer.from(`[${Array<string>(256).fill(message).join()}]`),
+      bytes: large,
+    },
+  ]
+}
+
+async function benchCatchUp(contenders: readonly HttpContender[], settings: RoundSettings): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const [index, each] of catchUpCases(settings.scale).entries()) {
+    console.error(each.name)
+    const path = pathOf(`catch-up-${index}`)
+    for (const { port } of contenders) {
+      await createStream(port, path, each.contentType)
+      await appendRepeatedly(port, postRequest(path, each.contentType, each.body), each.appends)
+    }
+    await settleDisk()
+    const reports = await roundsOf(contenders, settings, describeReport, ({ port, pid }) =>
+      runLoad({
+        kind: 'read',
+        port,
+        serverPid: pid,
+        connections: each.readers,
+        path,
+        expectedBytes: each.bytes,
+        warmupMs: 2000 * settings.scale,
+        measuredMs: 6000 * settings.scale,
+      }),
+    )
+    // One reader's readings are few in the time: the middle one tells more than how many were whole when it was up.
+    const megabytesPerSecond = ({ bytes, seconds, latencyMs }: LoadReport) =>
+      (each.readers === 1 ? each.bytes / (latencyMs.p50 / 1000) : bytes / seconds) / bytesPerMegabyte
+    rows.push({ name: each.name, unit: 'MB/s', values: valuesOf(reports, megabytesPerSecond), goals: ahead })
+  }
+  return rows
+}
+
+/** As the official suite places its streams. */
+function pathOf(name: string): string {
+  return `/v1/stream/${name}`
+}
