@@ -145,10 +145,13 @@ export interface StreamCatalog {
    */
   fork(fork: NewFork, nowMs: number): Promise<StreamRecord | 'source-missing' | 'source-gone' | 'source-changed'>
   /**
-   * Ends the 'creating' of a stream, at once closed if so wanted. False when it was replaced or swept meanwhile.
-   * @throws FencedError when `node` is not the owner.
+   * Ends the 'creating' of streams, at once closed if so wanted. Returns the ids of those that were not replaced or swept meanwhile.
+   * @throws FencedError when `node` is not the owner of one of them.
    */
-  reveal(node: NodeIdentity, streamId: number, isClosed: boolean): Promise<boolean>
+  reveal(
+    node: NodeIdentity,
+    streams: readonly { readonly streamId: number; readonly isClosed: boolean }[],
+  ): Promise<Set<number>>
   /** Streams left 'creating' by a crash, or being created right now: lowest ids first, after `afterStreamId`. */
   creating(page: { afterStreamId: number; limit: number }): Promise<StreamRecord[]>
   /**

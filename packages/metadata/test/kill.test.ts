@@ -27,7 +27,7 @@ describe('a process killed between two statements', () => {
     const { stdout } = live(join(folder, 'count.db'), 'never')
     statements = Number(/statements (\d+)/.exec(stdout)?.[1])
     expect(statements).toBeGreaterThan(100)
-  })
+  }, 60_000)
 
   // The first ones fall into the migration.
   it.each(Array.from({ length: 6 }, (_, index) => index / 6))(
@@ -44,6 +44,7 @@ describe('a process killed between two statements', () => {
       // What resolved is there; the one under way may have been committed.
       expect([done, done + 1]).toContain(steps)
     },
+    60_000,
   )
 })
 

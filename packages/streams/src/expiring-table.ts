@@ -8,7 +8,8 @@ export interface Expiring {
  * cheap: past `sizeMax` whoever has been silent for longest is forgotten, which is what expiry would do to it later.
  */
 export class ExpiringTable<K, S extends Expiring> {
-  readonly #states = new Map<K, S>()
+  /** Null while there is nothing: most streams have no idempotent producers. */
+  #states: Map<K, S> | null = null
   readonly #sizeMax: number
 
   constructor(sizeMax: number) {
@@ -16,22 +17,24 @@ export class ExpiringTable<K, S extends Expiring> {
   }
 
   get size(): number {
-    return this.#states.size
+    return this.#states?.size ?? 0
   }
 
   get(key: K, nowMs: number): S | undefined {
-    const state = this.#states.get(key)
+    const state = this.#states?.get(key)
     return state !== undefined && nowMs < state.expiresAtMs ? state : undefined
   }
 
   set(key: K, state: S): void {
+    this.#states ??= new Map()
     this.#states.delete(key)
     this.#states.set(key, state)
-    if (this.#states.size > this.#sizeMax) this.#forgetOldest()
+    if (this.#states.size > this.#sizeMax) this.#forgetOldest(this.#states)
   }
 
   /** Drops those that have expired, oldest first, up to the first that has not. */
   forgetExpired(nowMs: number): void {
+    if (this.#states === null) return
     for (const [key, state] of this.#states) {
       if (nowMs < state.expiresAtMs) return
       this.#states.delete(key)
@@ -39,12 +42,12 @@ export class ExpiringTable<K, S extends Expiring> {
   }
 
   entries(): IterableIterator<[K, S]> {
-    return this.#states.entries()
+    return (this.#states ?? new Map<K, S>()).entries()
   }
 
-  #forgetOldest(): void {
-    for (const key of this.#states.keys()) {
-      this.#states.delete(key)
+  #forgetOldest(states: Map<K, S>): void {
+    for (const key of states.keys()) {
+      states.delete(key)
       return
     }
   }

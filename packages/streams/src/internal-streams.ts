@@ -4,11 +4,11 @@ import { OpenPartitions, type OpenPartitionsParts, type PartitionDirectory } fro
 import type { Partition } from './partition.ts'
 import type { StreamsSettings } from './settings.ts'
 import type { TopicRef } from './streams.ts'
+import { Together } from './together.ts'
 import { leaderEpochHere, type Topic } from './topic.ts'
 import { TopicCache } from './topic-cache.ts'
 import type { TopicCatalogParts } from './topic-catalog.ts'
 import { topicConfigInForce } from './topic-config.ts'
-import { Turns } from './turns.ts'
 
 /** Short facts about a stream, kept in its row, for whoever lists streams without opening them. */
 export type StreamLabels = Readonly<Record<string, string>>
@@ -43,23 +43,18 @@ export const internalMessageBytesMax = 16 * 1024 * 1024
 const contentType = 'application/octet-stream'
 const config = topicConfigInForce({ 'max.message.bytes': String(internalMessageBytesMax) }, {})
 
-interface Creation {
-  readonly name: string
-  resolve(): void
-  reject(error: unknown): void
-}
-
 export class NodeInternalStreams implements InternalStreams {
   readonly partitions: OpenPartitions
   readonly #parts: TopicCatalogParts
-  readonly #createdTogetherMax: number
-  readonly #turns = new Turns()
-  #toCreate: Creation[] = []
+  readonly #creations: Together<string, void>
   readonly #directory: InternalDirectory
 
   constructor(parts: TopicCatalogParts & Omit<OpenPartitionsParts, 'catalog'>, settings: StreamsSettings) {
     this.#parts = parts
-    this.#createdTogetherMax = settings.openBatchMax
+    this.#creations = new Together(async (names) => {
+      await this.#createAll([...new Set(names)])
+      return names.map(() => undefined)
+    }, settings.openBatchMax)
     this.#directory = new InternalDirectory(parts, settings.cachedTopicsMax)
     this.partitions = new OpenPartitions({ ...parts, catalog: this.#directory }, settings)
   }
@@ -74,7 +69,7 @@ export class NodeInternalStreams implements InternalStreams {
       const found = await this.open(name)
       if (found !== 'missing') return found
       this.#directory.forget(name) // it may have been another stream of that name, gone since
-      await this.#create(name)
+      await this.#creations.call(name)
     }
   }
 
@@ -91,25 +86,6 @@ export class NodeInternalStreams implements InternalStreams {
     const [stream] = await this.#directory.find([{ name }])
     const streamId = stream?.partitions[0]?.streamId
     return streamId !== undefined && (await this.#parts.metadata.streams.setConfig(streamId, labels))
-  }
-
-  /** Those asked for while others are being made are made together: a transaction is what it costs. */
-  #create(name: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#toCreate.push({ name, resolve, reject })
-      if (this.#toCreate.length === 1) void this.#turns.take(() => this.#round())
-    })
-  }
-
-  async #round(): Promise<void> {
-    const creations = this.#toCreate.splice(0, this.#createdTogetherMax)
-    if (this.#toCreate.length > 0) void this.#turns.take(() => this.#round())
-    try {
-      await this.#createAll([...new Set(creations.map(({ name }) => name))])
-      for (const { resolve } of creations) resolve()
-    } catch (error) {
-      for (const { reject } of creations) reject(error)
-    }
   }
 
   /** Somebody may have been faster: then each is made by itself, unless it is there. */

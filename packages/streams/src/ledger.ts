@@ -21,15 +21,15 @@ export class Ledger<K, S extends Expiring> {
   readonly #durable: ExpiringTable<K, S>
   /** In offset order. */
   #pending: Pending<K, S>[] = []
-  /** The state after the last pending append of each key that has one. */
-  readonly #latest = new Map<K, S>()
+  /** The state after the last pending append of each key that has one. Null until there is a first. */
+  #latest: Map<K, S> | null = null
 
   constructor(durable: ExpiringTable<K, S>) {
     this.#durable = durable
   }
 
   get(key: K, nowMs: number): S | undefined {
-    const latest = this.#latest.get(key)
+    const latest = this.#latest?.get(key)
     if (latest === undefined) return this.#durable.get(key, nowMs)
     return nowMs < latest.expiresAtMs ? latest : undefined
   }
@@ -50,6 +50,7 @@ export class Ledger<K, S extends Expiring> {
     committed: Promise<void>,
   ): void {
     this.#pending.push({ key, baseOffset, lastOffset, stateAfter, committed })
+    this.#latest ??= new Map()
     this.#latest.set(key, stateAfter)
   }
 
@@ -71,7 +72,7 @@ export class Ledger<K, S extends Expiring> {
       const settled = this.#pending.splice(0, still === -1 ? this.#pending.length : still)
       for (const { key, stateAfter } of settled) {
         this.#durable.set(key, stateAfter)
-        if (this.#latest.get(key) === stateAfter) this.#latest.delete(key)
+        if (this.#latest?.get(key) === stateAfter) this.#latest.delete(key)
       }
     }
     this.#durable.forgetExpired(nowMs)
@@ -80,7 +81,7 @@ export class Ledger<K, S extends Expiring> {
   /** What was assigned at or after `nextOffset` is void. */
   rolledBack(nextOffset: number): void {
     this.#pending = this.#pending.filter(({ baseOffset }) => baseOffset < nextOffset)
-    this.#latest.clear()
-    for (const { key, stateAfter } of this.#pending) this.#latest.set(key, stateAfter)
+    this.#latest =
+      this.#pending.length === 0 ? null : new Map(this.#pending.map(({ key, stateAfter }) => [key, stateAfter]))
   }
 }

@@ -50,8 +50,10 @@ export interface PathPlace extends Place {
 }
 
 type Wanted =
-  | { readonly topic: TopicRef; readonly partition: number; readonly path?: never }
-  | { readonly path: string; readonly topic?: never; readonly partition?: never }
+  | { readonly topic: TopicRef; readonly partition: number; readonly path?: never; readonly place?: never }
+  | { readonly path: string; readonly topic?: never; readonly partition?: never; readonly place?: never }
+  /** Known already, but nobody is to find it yet. */
+  | { readonly place: Place; readonly path?: never; readonly topic?: never; readonly partition?: never }
 /** Why a path leads to nothing. */
 export type PathMiss = 'missing' | 'gone' | 'not-owner'
 type Miss = PartitionMiss | PathMiss
@@ -122,12 +124,9 @@ export class OpenPartitions {
   }
 
   /** Opens a stream that nobody is to find by its name yet. Null when it is gone. */
-  openUnrevealed(place: Place): Promise<OpenPartition | null> {
-    return this.#turns.take(async () => {
-      const failure = (await this.#openAll([place])).get(place.streamId)
-      if (failure !== undefined) throw failure
-      return this.#open.get(place.streamId) ?? null
-    })
+  async openUnrevealed(place: Place): Promise<OpenPartition | null> {
+    const opened = await this.#ask({ place })
+    return typeof opened === 'string' ? null : opened
   }
 
   /** From now on it is found by its name. */
@@ -268,6 +267,7 @@ export class OpenPartitions {
       if (topic === undefined) places.set(request, unknown(request.wanted))
       else places.set(request, streamId === undefined ? 'unknown-partition' : { topic, partition, streamId })
     }
+    for (const request of requests) if (request.wanted.place) places.set(request, request.wanted.place)
     const byPath = requests.flatMap((request) => (request.wanted.path === undefined ? [] : [request]))
     const names = byPath.flatMap(({ wanted }) => wanted.path ?? [])
     const found = names.length === 0 ? [] : await this.#parts.paths?.findPaths(names)
@@ -347,7 +347,7 @@ export class OpenPartitions {
   }
 }
 
-function unknown({ topic, path }: Wanted): Miss {
-  if (path !== undefined) return 'missing'
+function unknown({ topic }: Wanted): Miss {
+  if (topic === undefined) return 'missing'
   return topic.name === undefined ? 'unknown-topic-id' : 'unknown-topic'
 }

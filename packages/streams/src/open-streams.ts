@@ -97,6 +97,7 @@ class NodeStreams implements Streams {
       presence,
       partitions: this.#partitions,
       operatorDefaults: settings.defaultTopicConfig,
+      createdTogetherMax: settings.openBatchMax,
       onTopicDeleted: (topic) => this.#tellDeleted(topic),
     })
     this.#sweep = new StreamSweep(

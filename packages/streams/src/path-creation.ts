@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
-import type { Clock, Log } from '@pico/log'
+import { type Clock, type Log, LogClosedError } from '@pico/log'
 import {
+  FencedError,
   type Metadata,
   type NewStream,
   type NodeIdentity,
@@ -15,6 +16,7 @@ import type { OpenPartitions } from './open-partitions.ts'
 import type { CreateStreamOutcome, ForkPoint, NewPathStream, StreamExpiry } from './path-streams.ts'
 import type { Presence } from './presence.ts'
 import { describeStream } from './stream-description.ts'
+import { Together } from './together.ts'
 import { type Topic, topicOfPath } from './topic.ts'
 import { randomUuid } from './topic-catalog.ts'
 import { parseTopicConfig, type TopicConfig } from './topic-config.ts'
@@ -29,6 +31,8 @@ export interface PathCreationParts {
   readonly presence: Presence
   readonly operatorDefaults: Readonly<Record<string, string>>
   readonly log: Log
+  /** Rows made in one transaction at most. */
+  readonly createdTogetherMax: number
   /** Deletes streams that do not count. */
   readonly remove: (records: readonly StreamRecord[]) => Promise<unknown>
 }
@@ -45,8 +49,16 @@ export class PathCreation {
   /** Of names that are being made. */
   readonly #turns = new Map<string, { readonly turns: Turns; waiting: number }>()
 
+  readonly #rows: Together<NewStream, StreamRecord | Error>
+  readonly #reveals: Together<{ streamId: number; isClosed: boolean }, boolean>
+
   constructor(parts: PathCreationParts) {
     this.#parts = parts
+    this.#rows = new Together((rows) => this.#create(rows), parts.createdTogetherMax)
+    this.#reveals = new Together(async (streams) => {
+      const revealed = await parts.metadata.streams.reveal(parts.node, streams)
+      return streams.map(({ streamId }) => revealed.has(streamId))
+    }, parts.createdTogetherMax)
   }
 
   async create(stream: NewPathStream): Promise<CreateStreamOutcome> {
@@ -61,6 +73,10 @@ export class PathCreation {
     entry.waiting += 1
     try {
       return await entry.turns.take(() => this.#createNow(stream, config))
+    } catch (error) {
+      if (error instanceof FencedError || error instanceof LogClosedError)
+        return { kind: 'not-owner', ownerAddress: null }
+      throw error
     } finally {
       entry.waiting -= 1
       if (entry.waiting === 0) this.#turns.delete(name)
@@ -98,12 +114,25 @@ export class PathCreation {
 
   /** The row; null when the name is taken. */
   async #newRow(stream: NewPathStream, config: TopicConfig): Promise<Begun | null> {
-    const { metadata, clock } = this.#parts
     return this.#asTopicIfFree(stream, config, stream.records.length > 0, async (row) => {
-      const [record] = await metadata.streams.create([row], clock.nowMs())
-      assert(record !== undefined, 'a stream is created or refused')
+      const record = await this.#rows.call(row)
+      if (record instanceof Error) throw record
       return { record, copied: null }
     })
+  }
+
+  /** Where one of them is taken, each is made by itself. */
+  async #create(rows: readonly NewStream[]): Promise<(StreamRecord | Error)[]> {
+    const { metadata, clock } = this.#parts
+    try {
+      return await metadata.streams.create(rows, clock.nowMs())
+    } catch (error) {
+      if (!(error instanceof StreamExistsError || error instanceof TopicCollisionError)) throw error
+      if (rows.length === 1) return [error]
+      const records: (StreamRecord | Error)[] = []
+      for (const row of rows) records.push(...(await this.#create([row])))
+      return records
+    }
   }
 
   /** The same with what the source has; only what lies in one batch with the end of it is to be copied. */
@@ -162,7 +191,7 @@ export class PathCreation {
 
   /** The first records, and only then is the stream there. */
   async #fill(record: StreamRecord, copied: CopiedRecords | null, stream: NewPathStream): Promise<CreateStreamOutcome> {
-    const { partitions, metadata } = this.#parts
+    const { partitions } = this.#parts
     const { streamId } = record
     try {
       const opened = await partitions.openUnrevealed({ topic: this.#topicOf(record), partition: 0, streamId })
@@ -171,7 +200,7 @@ export class PathCreation {
         await this.#abandon(record)
         return { kind: 'invalid', message: problem ?? goneMeanwhile }
       }
-      if (!(await metadata.streams.reveal(this.#parts.node, streamId, stream.closed)))
+      if (!(await this.#reveals.call({ streamId, isClosed: stream.closed })))
         return { kind: 'conflict', message: goneMeanwhile, stream: null }
       if (stream.closed) opened.wasCreatedClosed()
       partitions.revealed(opened)

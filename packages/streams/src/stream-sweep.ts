@@ -1,11 +1,12 @@
 import type { Clock } from '@pico/log'
-import type { Metadata, StreamRecord } from '@pico/metadata'
+import type { Metadata, NodeIdentity, StreamRecord } from '@pico/metadata'
 import type { OpenPartitions } from './open-partitions.ts'
 import type { Presence } from './presence.ts'
 import type { StreamsSettings } from './settings.ts'
 
 export interface StreamSweepParts {
   readonly metadata: Metadata
+  readonly node: NodeIdentity
   readonly clock: Clock
   readonly presence: Presence
   readonly partitions: OpenPartitions
@@ -59,11 +60,13 @@ export class StreamSweep {
   }
 
   async #round(): Promise<void> {
-    const { metadata, clock, presence, partitions, remove } = this.#parts
+    const { metadata, node, clock, presence, partitions, remove } = this.#parts
     const limit = this.#settings.sweptTogetherMax
     while (!this.#isOver) {
       const rows = await metadata.streams.expired(clock.nowMs(), limit)
-      const over = rows.filter((row) => !presence.isThere(row))
+      // Of a stream that another node has, that one knows whether it was used.
+      const isOurs = ({ owner }: StreamRecord) => owner === null || owner.nodeId === node.nodeId
+      const over = rows.filter((row) => isOurs(row) && !presence.isThere(row))
       // The others were used, which SQL is about to hear.
       for (const { streamId } of rows) partitions.opened(streamId)?.storeExpiry()
       if (over.length > 0) await remove(over)

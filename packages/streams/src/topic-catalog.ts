@@ -74,7 +74,13 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
     const byId = topicIds.size === 0 ? [] : await streams.byTopicId([...topicIds])
     const rows = new Map([...byName, ...byId].map((row) => [row.streamId, row]))
     // A stream that only HTTP knows has an id too, but is no topic.
-    return this.#topicsOf([...rows.values()].filter((row) => row.topic !== null && this.#presence.isThere(row)))
+    return this.#topicsOf(this.#there([...rows.values()].filter((row) => row.topic !== null)))
+  }
+
+  /** A topic is there with all of its partitions, or not at all. */
+  #there(rows: readonly StreamRecord[]): StreamRecord[] {
+    const absent = new Set(rows.flatMap((row) => (this.#presence.isThere(row) ? [] : [row.topicId])))
+    return rows.filter(({ topicId }) => !absent.has(topicId))
   }
 
   async findPaths(names: readonly string[]): Promise<(PathPlace | 'missing' | 'gone')[]> {
@@ -107,7 +113,7 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
     let after = first
     for (;;) {
       const rows: StreamRecord[] = await this.#parts.metadata.streams.listTopics({ after, limit: pageStreams })
-      yield* this.#topicsOf(rows.filter((row) => this.#presence.isThere(row)))
+      yield* this.#topicsOf(this.#there(rows))
       const last = rows.at(-1)
       if (last === undefined) return
       after = last.topic

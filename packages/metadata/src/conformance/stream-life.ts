@@ -17,24 +17,43 @@ export function streamLifeConformance(open: OpenMetadata): void {
     )
     const [a, b] = [first?.streamId ?? 0, second?.streamId ?? 0]
     expect(first).toMatchObject({ life: 'creating', isClosed: false })
+    const reveal = async (streamId: number, isClosed: boolean) => [
+      ...(await streams.reveal(node, [{ streamId, isClosed }])),
+    ]
     const creating = async (afterStreamId: number, limit: number) =>
       (await streams.creating({ afterStreamId, limit })).map(({ name }) => name)
     expect(await creating(0, 9)).toEqual(['/a', '/b'])
     expect(await creating(0, 1)).toEqual(['/a'])
     expect(await creating(a, 9)).toEqual(['/b'])
     expect(await streams.count()).toBe(0)
-    await expect(streams.reveal(node, a, true)).rejects.toThrow(FencedError)
+    await expect(reveal(a, true)).rejects.toThrow(FencedError)
     await streams.open(node, [a])
-    expect(await streams.reveal(node, a, true)).toBe(true)
+    expect(await reveal(a, true)).toEqual([a])
     expect(await streams.byStreamId([a, b])).toMatchObject([
       { life: 'live', isClosed: true },
       { life: 'creating', isClosed: false },
     ])
-    expect(await streams.reveal(node, a, false)).toBe(false)
+    expect(await reveal(a, false)).toEqual([])
     expect((await streams.byStreamId([a]))[0]?.isClosed).toBe(true)
     expect(await streams.delete([b], 1)).toEqual([b])
-    expect(await streams.reveal(node, b, false)).toBe(false)
+    expect(await reveal(b, false)).toEqual([])
     expect(await creating(0, 9)).toEqual([])
+  })
+
+  it('reveals many at once, some of them closed', async () => {
+    const world = await openWorld(open)
+    const { streams } = world.metadata
+    const rows = Array.from({ length: 300 }, (_, index) => ({ ...httpStream(`/${index}`), life: 'creating' as const }))
+    const ids = (await streams.create(rows, 1)).map(({ streamId }) => streamId)
+    await streams.open(world.node, ids)
+    await streams.delete(ids.slice(0, 1), 1)
+    world.statements.length = 0
+    const wanted = ids.map((streamId, index) => ({ streamId, isClosed: index % 2 === 0 }))
+    expect([...(await streams.reveal(world.node, wanted))].sort((a, b) => a - b)).toEqual(ids.slice(1))
+    expect(world.statements.length).toBeLessThanOrEqual(10)
+    const found = await streams.byStreamId(ids)
+    expect(found.every(({ life }) => life === 'live')).toBe(true)
+    expect(found.filter(({ isClosed }) => isClosed)).toHaveLength(149)
   })
 
   it('closes for good, and keeps who did it first', async () => {
@@ -121,7 +140,7 @@ export function streamLifeConformance(open: OpenMetadata): void {
     expect(await streams.expired(199, 9)).toEqual([])
   })
 
-  it('looks for ends by an index that holds nothing else', async () => {
+  it('looks for ends, and for what was left half made, with a statement each', async () => {
     const world = await openWorld(open)
     await world.metadata.streams.create([{ ...httpStream('/a'), expiresAtMs: 5 }], 1)
     world.statements.length = 0

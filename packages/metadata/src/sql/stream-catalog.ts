@@ -4,7 +4,7 @@ import { retentionDue } from './retention.ts'
 import { setStreamConfig, setTopicConfig } from './stream-config.ts'
 import { createStreams } from './stream-creation.ts'
 import { forkStream } from './stream-fork.ts'
-import { closeStream, expiredStreams, renewStreams, revealStream, streamsBeingCreated } from './stream-life.ts'
+import { closeStream, expiredStreams, renewStreams, revealStreams, streamsBeingCreated } from './stream-life.ts'
 import {
   listStreams,
   listTopics,
@@ -40,8 +40,7 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     setTopicConfig: (topicId, change) =>
       database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
     fork: (fork, nowMs) => database.write('forking a stream', (tx) => forkStream(tx, fork, nowMs)),
-    reveal: (node, streamId, isClosed) =>
-      database.write(`revealing stream ${streamId}`, (tx) => revealStream(tx, node, streamId, isClosed)),
+    reveal: (node, streams) => database.write('revealing streams', (tx) => revealStreams(tx, node, streams)),
     creating: (page) => database.read('listing streams being created', (db) => streamsBeingCreated(db, page)),
     close: (node, streamId, closedBy) =>
       database.write(`closing stream ${streamId}`, (tx) => closeStream(tx, node, streamId, closedBy)),

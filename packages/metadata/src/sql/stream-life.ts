@@ -2,26 +2,41 @@ import type { Kysely, Transaction } from 'kysely'
 import { FencedError } from '../errors.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import type { StreamRecord } from '../stream-catalog.ts'
-import { rowChunks } from './chunks.ts'
+import { idChunks, rowChunks } from './chunks.ts'
 import { requireCurrent } from './node-registry.ts'
 import type { Schema } from './schema.ts'
 import { lifeNumbers, streamColumns, streamRecord } from './stream-rows.ts'
 import { integerRows } from './values-table.ts'
 
-export async function revealStream(
+export async function revealStreams(
   tx: Transaction<Schema>,
   node: NodeIdentity,
-  streamId: number,
-  isClosed: boolean,
-): Promise<boolean> {
-  const stream = await selectOwned(tx, node, streamId)
-  if (stream?.life !== lifeNumbers.creating) return false
-  await tx
-    .updateTable('streams')
-    .set({ life: lifeNumbers.live, closed: isClosed ? 1 : 0 })
-    .where('stream_id', '=', streamId)
-    .execute()
-  return true
+  streams: readonly { readonly streamId: number; readonly isClosed: boolean }[],
+): Promise<Set<number>> {
+  await requireCurrent(tx, node)
+  const revealed = new Set<number>()
+  for (const chunk of idChunks(streams.map(({ streamId }) => streamId))) {
+    const rows = await tx
+      .selectFrom('streams')
+      .select(['stream_id', 'owner_node_id', 'owner_node_epoch'])
+      .where('stream_id', 'in', chunk)
+      .where('life', '=', lifeNumbers.creating)
+      .execute()
+    for (const row of rows) {
+      requireOwner(node, row)
+      revealed.add(row.stream_id)
+    }
+  }
+  for (const closed of [0, 1]) {
+    const ids = streams.flatMap(({ streamId, isClosed }) =>
+      revealed.has(streamId) && isClosed === (closed === 1) ? [streamId] : [],
+    )
+    for (const chunk of idChunks(ids)) {
+      const revealedNow = { life: lifeNumbers.live, closed }
+      await tx.updateTable('streams').set(revealedNow).where('stream_id', 'in', chunk).execute()
+    }
+  }
+  return revealed
 }
 
 export async function streamsBeingCreated(
@@ -46,29 +61,27 @@ export async function closeStream(
   streamId: number,
   closedBy: string | null,
 ): Promise<boolean> {
-  const stream = await selectOwned(tx, node, streamId)
+  await requireCurrent(tx, node)
+  const stream = await tx
+    .selectFrom('streams')
+    .select(['stream_id', 'owner_node_id', 'owner_node_epoch', 'closed'])
+    .where('stream_id', '=', streamId)
+    .where('life', '<>', lifeNumbers.gone)
+    .executeTakeFirst()
   if (stream === undefined) return false
+  requireOwner(node, stream)
   if (stream.closed === 1) return true
   await tx.updateTable('streams').set({ closed: 1, closed_by: closedBy }).where('stream_id', '=', streamId).execute()
   return true
 }
 
-/** Undefined when it is gone. @throws FencedError when it is not the node's. */
-async function selectOwned(
-  tx: Transaction<Schema>,
-  node: NodeIdentity,
-  streamId: number,
-): Promise<{ life: number; closed: number } | undefined> {
-  await requireCurrent(tx, node)
-  const stream = await tx
-    .selectFrom('streams')
-    .select(['owner_node_id', 'owner_node_epoch', 'life', 'closed'])
-    .where('stream_id', '=', streamId)
-    .where('life', '<>', lifeNumbers.gone)
-    .executeTakeFirst()
-  if (stream === undefined) return undefined
-  if (stream.owner_node_id === node.nodeId && stream.owner_node_epoch === node.nodeEpoch) return stream
-  throw new FencedError(node.nodeId, node.nodeEpoch, streamId)
+/** @throws FencedError */
+function requireOwner(
+  { nodeId, nodeEpoch }: NodeIdentity,
+  row: { stream_id: number; owner_node_id: number | null; owner_node_epoch: number | null },
+): void {
+  const isOwner = row.owner_node_id === nodeId && row.owner_node_epoch === nodeEpoch
+  if (!isOwner) throw new FencedError(nodeId, nodeEpoch, row.stream_id)
 }
 
 export async function renewStreams(

@@ -55,6 +55,24 @@ export const story: readonly ((metadata: Metadata) => Promise<unknown>)[] = [
       },
       6,
     ),
+  ({ streams }) =>
+    streams.fork(
+      {
+        stream: { ...stream('4'), life: 'creating', expiresAtMs: 100, idleTtlMs: 50 },
+        ...{ sourceStreamId: 3, offset: 15, subOffset: 0, sharedEnd: 15 },
+        cut: {
+          extent: { baseOffset: 0, objectId: 3, position: 0 },
+          ...{ lengthBytes: 150, maxTimestampMs: 15, crc32c: null },
+        },
+      },
+      6,
+    ),
+  ({ streams }) => streams.open(node, [4]),
+  ({ streams }) => streams.reveal(node, [{ streamId: 4, isClosed: false }]),
+  ({ streams }) => streams.renew([{ streamId: 4, expiresAtMs: 200 }]),
+  ({ streams }) => streams.close(node, 4, '{"by":"p"}'),
+  ({ streams }) => streams.delete([3], 6),
+  ({ streams }) => streams.delete([4], 6),
   ({ log }) => log.closeWalSegment(node, 1, 32),
   ({ streams }) => streams.delete([2], 7),
   ({ log }) => log.forgetDoomed(['data/1', 'wal/1']),
