@@ -1,5 +1,7 @@
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { crc32c } from '@pico/binary'
+import { decompressFrameSync } from 'lz4-napi'
+import { uncompressSync } from 'snappy'
 
 /**
  * RecordBatch v2 written and read by hand, every field as the test says, right or wrong.
@@ -82,10 +84,18 @@ export interface DecodedBatch {
   readonly baseSequence: number
   readonly baseTimestampMs: number
   readonly maxTimestampMs: number
-  readonly records: readonly { offset: number; timestampMs: number; key: Buffer | null; value: Buffer | null }[]
+  readonly records: readonly DecodedRecord[]
 }
 
-/** The whole batches at the front of `bytes`, plain, gzip or zstd. Throws on a batch whose CRC is wrong. */
+export interface DecodedRecord {
+  readonly offset: number
+  readonly timestampMs: number
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: readonly (readonly [name: Buffer, value: Buffer | null])[]
+}
+
+/** The whole batches at the front of `bytes`, in any codec. Throws on a batch whose CRC is wrong. */
 export function decodeBatches(bytes: Uint8Array): DecodedBatch[] {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const batches: DecodedBatch[] = []
@@ -114,11 +124,9 @@ function decodeBatch(bytes: Buffer): DecodedBatch {
     const offset = baseOffset + reader.varint()
     const key = reader.sized()
     const value = reader.sized()
-    for (let headers = reader.varint(); headers > 0; headers--) {
-      reader.sized()
-      reader.sized()
-    }
-    return { offset, timestampMs, key, value }
+    const headers: [Buffer, Buffer | null][] = []
+    for (let left = reader.varint(); left > 0; left--) headers.push([reader.sized() ?? Buffer.alloc(0), reader.sized()])
+    return { offset, timestampMs, key, value, headers }
   })
   return {
     baseOffset,
@@ -136,7 +144,24 @@ function decodeBatch(bytes: Buffer): DecodedBatch {
 const unpackers: Readonly<Record<number, (payload: Buffer) => Buffer>> = {
   0: (payload) => payload,
   1: (payload) => gunzipSync(payload),
+  2: unsnappy,
+  3: (payload) => decompressFrameSync(payload),
   4: (payload) => zstdDecompressSync(payload),
+}
+
+const javaSnappyMagic = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0])
+
+/** One raw block, as librdkafka writes it, or Java's blocks, each with its length, after the magic and two int32 versions. */
+function unsnappy(payload: Buffer): Buffer {
+  const raw = (block: Buffer) => Buffer.from(uncompressSync(block, { asBuffer: true }))
+  if (!payload.subarray(0, javaSnappyMagic.length).equals(javaSnappyMagic)) return raw(payload)
+  const blocks: Buffer[] = []
+  for (let at = javaSnappyMagic.length + 8; at < payload.length; ) {
+    const end = at + 4 + payload.readInt32BE(at)
+    blocks.push(raw(payload.subarray(at + 4, end)))
+    at = end
+  }
+  return Buffer.concat(blocks)
 }
 
 /** Zigzag varint of up to 64 bits, as Kafka writes lengths and deltas. */
