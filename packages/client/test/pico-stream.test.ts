@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PicoClient, PicoError, type StreamRecord } from '../src/index.ts'
+import { collected } from './collected.ts'
 import { ServedStreams } from './served-streams.ts'
 
 describe.each([{ http2: false }, { http2: true }])('a stream by the Pico protocol, http2 $http2', ({ http2 }) => {
@@ -236,7 +237,7 @@ describe.each([{ http2: false }, { http2: true }])('a stream by the Pico protoco
     const listed: string[] = []
     for await (const { name } of client.list({ prefix: '/listed/', pageSize: 10 })) listed.push(name)
     expect(listed).toEqual(names)
-    const [after] = await Array.fromAsync(client.list({ prefix: '/listed/', startAfter: '/listed/23' }))
+    const [after] = await collected(client.list({ prefix: '/listed/', startAfter: '/listed/23' }))
     expect(after).toMatchObject({ name: '/listed/24', start_seq: 0, next_seq: 0, closed: false })
   })
 })

@@ -4,6 +4,7 @@ import { PicoError } from '../src/errors.ts'
 import { PicoClient } from '../src/index.ts'
 import { Producer } from '../src/producer.ts'
 import type { ProducerSettings } from '../src/producer-settings.ts'
+import { collected } from './collected.ts'
 import { seededRandom } from './flaky-proxy.ts'
 import { ServedStreams } from './served-streams.ts'
 
@@ -117,7 +118,7 @@ describe('a producer', () => {
   })
 
   test('keeps order and appends once through losses of requests and of answers, whatever comes when', async () => {
-    for (let seed = 1; seed <= 60; seed++) {
+    for (let seed = 1; seed <= 15; seed++) {
       const random = seededRandom(seed)
       const ledger = new Ledger()
       const producer = producerTo(
@@ -144,7 +145,7 @@ describe('a producer', () => {
   })
 
   test('goes on without what is refused for what it holds', async () => {
-    for (let seed = 1; seed <= 20; seed++) {
+    for (let seed = 1; seed <= 8; seed++) {
       const random = seededRandom(seed)
       const ledger = new Ledger()
       const producer = producerTo(
@@ -258,7 +259,7 @@ test('a higher epoch takes over from an older process, which is fenced', async (
   await old.append('c')
   await expect(old.close()).rejects.toMatchObject({ code: 'fenced', status: 403 })
   await heir.close()
-  expect((await Array.fromAsync(stream.records())).map(({ text }) => text)).toEqual(['a', 'b'])
+  expect((await collected(stream.records())).map(({ text }) => text)).toEqual(['a', 'b'])
   await client.close()
   await served.close()
 })

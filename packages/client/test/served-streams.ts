@@ -62,7 +62,7 @@ export class ServedStreams {
   }
 
   async #stop(): Promise<void> {
-    await this.#listener.close()
+    await this.#listener.close(0)
     await this.#streams.close()
     await this.#log.close()
   }

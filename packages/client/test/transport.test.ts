@@ -80,7 +80,7 @@ describe('what may be repeated', () => {
     const server = await scripted(() => busy())
     const client = clientOf(server, { retry: { firstDelayMs: 1, longestDelayMs: 20, giveUpAfterMs: 200 } })
     await expect(client.stream('s').head()).rejects.toMatchObject({ code: 'unavailable', status: 503 })
-    expect(server.seen.length).toBeGreaterThan(5)
+    expect(server.seen.length).toBeGreaterThan(1)
   })
 
   test('ends at once by its signal, also while it waits to go again', async () => {
