@@ -16,7 +16,7 @@ afterEach(() => {
 })
 afterAll(() => pico.close())
 
-const runs = { numRuns: 150, interruptAfterTimeLimit: 15_000 }
+const runs = { numRuns: 80, interruptAfterTimeLimit: 15_000 }
 
 /** A value as somebody would send it who knows the protocol, or does not. */
 const value = fc.oneof(
@@ -167,7 +167,7 @@ describe('no request is an accident', () => {
       if (answer.status >= 400) expect(await tail()).toBe(before)
       else if ((await pico.send('HEAD', '/s')).headers['pico-closed'] === 'true') await fresh()
     })
-    await fc.assert(property, { ...runs, numRuns: 300 })
+    await fc.assert(property, { ...runs, numRuns: 200 })
   }, 60_000)
 
   test('PUT, and a refused one makes nothing', async () => {
@@ -189,7 +189,7 @@ describe('no request is an accident', () => {
       expectNoAccident('POST', answer)
       if (answer.status >= 400) expect(await tail()).toBe(before)
     })
-    await fc.assert(property, { ...runs, numRuns: 300 })
+    await fc.assert(property, { ...runs, numRuns: 200 })
   }, 60_000)
 })
 
@@ -226,7 +226,7 @@ test('whatever bytes come over a connection, it is answered or closed, and other
     socket.destroy()
     expect(Buffer.concat(received).toString('latin1')).not.toMatch(/^HTTP\/1.1 5/m)
   })
-  await fc.assert(property, { numRuns: 200, interruptAfterTimeLimit: 8000 })
+  await fc.assert(property, { numRuns: 120, interruptAfterTimeLimit: 8000 })
   expect((await pico.get('/s')).status).toBe(200)
 }, 60_000)
 

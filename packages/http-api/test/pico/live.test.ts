@@ -184,7 +184,7 @@ describe('for as long as it takes,', () => {
     await pico.close()
   })
 
-  test('events bring a thousand records of racing writers in order, none twice, to every reader', async () => {
+  test('events bring hundreds of records of racing writers in order, none twice, to every reader', async () => {
     const path = '/racing'
     await pico.create(path)
     const readers = await Promise.all(
@@ -192,12 +192,12 @@ describe('for as long as it takes,', () => {
     )
     await Promise.all(
       Array.from({ length: 10 }, async (_, writer) => {
-        for (let n = 0; n < 100; n++) await pico.append(path, `${writer}-${n}`)
+        for (let n = 0; n < 40; n++) await pico.append(path, `${writer}-${n}`)
       }),
     )
     for (const reader of readers) {
-      await expect.poll(() => reader.records.length, { timeout: 15_000 }).toBe(1000)
-      expect(reader.records.map(({ seq }) => seq)).toEqual(Array.from({ length: 1000 }, (_, n) => n))
+      await expect.poll(() => reader.records.length, { timeout: 15_000 }).toBe(400)
+      expect(reader.records.map(({ seq }) => seq)).toEqual(Array.from({ length: 400 }, (_, n) => n))
       reader.close()
     }
   }, 40_000)
