@@ -17,13 +17,31 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 }
 
-/** Answers what could not be parsed (there is no request object for it), and closes the connection. */
+/**
+ * Answers what could not be parsed (there is no request object for it), and closes the connection. Whole requests that came before it
+ * over the same connection are answered first: theirs must not be taken for an answer of ours, and what they did has been done.
+ */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
+  // The bytes that follow are broken too.
+  if (broken.has(socket)) return
+  broken.add(socket)
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else answerInTurn(answers[error.code ?? ''] ?? notHttp, socket)
+}
+
+const broken = new WeakSet<Duplex>()
+
+function answerInTurn(httpError: HttpError, socket: Duplex): void {
+  const answering = answeredBy(socket)
+  if (answering?.req.complete === true) {
+    // Node's own listener, which came first, has put the next one in its place by then, or begun to close the connection.
+    answering.once('finish', () => socket.writable && answerInTurn(httpError, socket))
+    return
+  }
+  if (!socket.writable || answering?.headersSent === true) {
     socket.destroy()
     return
   }
-  const httpError = answers[error.code ?? ''] ?? notHttp
   const body = JSON.stringify(httpError.body)
   const head = [
     `HTTP/1.1 ${httpError.status} ${reasons[httpError.status]}`,
@@ -37,9 +55,9 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Du
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** An answer to a request before is on its way: ours would end up in the middle of it. Node's own listener looks at the same field. */
-function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
-  return socket._httpMessage?.headersSent === true
+/** The answer that is being written, or whose turn it is to be. Node's own listener for what is broken looks at the same field. */
+function answeredBy(socket: Duplex & { _httpMessage?: ServerResponse | null }): ServerResponse | null {
+  return socket._httpMessage ?? null
 }
 
 /** `Expect` of anything but 100-continue, which Node answers by itself (RFC 9110, 10.1.1). */

@@ -59,7 +59,8 @@ export class Exchange {
   }
 
   get isHttp2(): boolean {
-    return this.request.httpVersionMajor === 2
+    // A client of HTTP/1.1 may write any version into its request line.
+    return this.request.httpVersionMajor === 2 && 'stream' in this.request
   }
 
   /** Nobody is there to read an answer. */

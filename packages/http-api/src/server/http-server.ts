@@ -8,12 +8,14 @@ import {
   fastify,
 } from 'fastify'
 import { BodyBuffers } from './body-buffers.ts'
+import { answerBrokenRequest } from './broken-requests.ts'
 import { Cors, type CorsRules } from './cors.ts'
 import { Draining } from './draining.ts'
 import { Exchange, type ExchangeSurroundings } from './exchange.ts'
 import { badRequest, HttpError } from './http-error.ts'
 import { HttpSockets } from './http-sockets.ts'
 import { type HttpObserver, silentHttpObserver } from './observer.ts'
+import { tooLarge } from './request-body.ts'
 import type { Room } from './room.ts'
 import type { HttpServerSettings } from './settings.ts'
 import type { Clock, Logger } from './surroundings.ts'
@@ -92,6 +94,7 @@ async function start(
     ...options,
     serverFactory: ((handler) => sockets.attach(handler)) as FastifyServerFactory,
     bodyLimit: settings.bodyBytesMax,
+    clientErrorHandler: answerBrokenRequest,
     // A server that goes down finishes what it has, and says `Connection: close` itself.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
@@ -160,7 +163,8 @@ function routeAsAllOthers(app: FastifyInstance, surroundings: ExchangeSurroundin
   })
   app.setErrorHandler((error, request, reply) => {
     reply.hijack()
-    exchangeOf(request, reply).fail(isClientError(error) ? badRequest(error.message) : error)
+    const exchange = exchangeOf(request, reply)
+    if (!exchange.isGone) exchange.fail(isClientError(error) ? clientError(error, surroundings.settings) : error)
   })
   app.setNotFoundHandler((request, reply) => {
     reply.hijack()
@@ -169,9 +173,13 @@ function routeAsAllOthers(app: FastifyInstance, surroundings: ExchangeSurroundin
 }
 
 /** Fastify's own, about a request. */
-function isClientError(error: unknown): error is Error {
+function isClientError(error: unknown): error is Error & { readonly statusCode: number } {
   if (!(error instanceof Error && 'code' in error && 'statusCode' in error)) return false
   return String(error.code).startsWith('FST_ERR_') && Number(error.statusCode) < 500
+}
+
+function clientError(error: { statusCode: number; message: string }, { bodyBytesMax }: HttpServerSettings): HttpError {
+  return error.statusCode === 413 ? tooLarge(bodyBytesMax) : badRequest(error.message)
 }
 
 function serve(service: HttpService, exchange: Exchange): void {
@@ -186,11 +194,37 @@ function serve(service: HttpService, exchange: Exchange): void {
 }
 
 /** What Node lets through, or would answer in other words than ours. */
-function requestProblem(exchange: Exchange): HttpError | null {
-  const { httpVersion, headers, rawHeaders } = exchange.request
-  if (httpVersion === '1.1' && headers.host === undefined) return badRequest('HTTP/1.1 requests have a Host header')
-  if (rawHeaders.length <= 2 * exchange.headersMax) return null
-  return new HttpError('headers_too_large', `a request has at most ${exchange.headersMax} headers`)
+function requestProblem({ request, isHttp2, headersMax }: Exchange): HttpError | null {
+  const { httpVersion, headers, rawHeaders } = request
+  if (rawHeaders.length > 2 * headersMax) {
+    return new HttpError('headers_too_large', `a request has at most ${headersMax} headers`)
+  }
+  if (isHttp2) return null
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return badRequest(`HTTP/${httpVersion} is not spoken here`)
+  const { host, 'transfer-encoding': transferEncoding } = headers
+  if (host === undefined && httpVersion === '1.1') return badRequest('HTTP/1.1 requests have a Host header')
+  // RFC 9112, 3.2. Node keeps the first of several.
+  if (host !== undefined && (!validHost.test(host) || countOf(rawHeaders, 'host') > 1)) {
+    return badRequest('Host is one host, with or without a port')
+  }
+  // RFC 9112, 6.1: other codings would be stored as they are, and whoever is between us may read the length differently.
+  if (transferEncoding !== undefined && (httpVersion === '1.0' || transferEncoding.toLowerCase() !== 'chunked')) {
+    return badRequest('Transfer-Encoding is chunked, in HTTP/1.1, or nothing')
+  }
+  return null
+}
+
+/** RFC 3986, 3.2.2, as far as it keeps a host from being something else. May be empty. */
+const validHost = /^[A-Za-z0-9\-._~!$&'()*+,;=%:[\]]*$/
+
+/** `rawHeaders` are names and values in turn. */
+function countOf(rawHeaders: readonly string[], name: string): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i] ?? ''
+    if (given.length === name.length && given.toLowerCase() === name) count++
+  }
+  return count
 }
 
 export function methodNotAllowed(method: string, allowed: string): HttpError {

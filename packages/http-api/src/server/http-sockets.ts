@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
-import { answerBrokenRequest, refuseExpectation } from './broken-requests.ts'
+import { refuseExpectation } from './broken-requests.ts'
 import type { HttpObserver } from './observer.ts'
 import { ProtocolDetection } from './protocol-detection.ts'
 import type { HttpServerSettings } from './settings.ts'
@@ -61,7 +61,6 @@ export class HttpSockets {
     )
     // Node drops what is above without a word: so that one too many shows.
     http1.maxHeadersCount = headersMax + 1
-    http1.on('clientError', answerBrokenRequest)
     http1.on('checkExpectation', refuseExpectation)
     // Its own listener takes every connection for HTTP/1.1: those that are come to it in the end.
     const [serve] = http1.listeners('connection') as [(this: Server, socket: Socket) => void]

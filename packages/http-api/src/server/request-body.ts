@@ -57,7 +57,7 @@ function roomFor(lengthBytes: number, announced: string | undefined): number {
 
 const empty = Buffer.alloc(0)
 
-function tooLarge(bytesMax: number): HttpError {
+export function tooLarge(bytesMax: number): HttpError {
   return new HttpError('too_large', `the body has more than ${bytesMax} bytes`)
 }
 

@@ -41,13 +41,23 @@ describe('what is no request', () => {
     ['a length that is no number', head('POST /s HTTP/1.1', 'Content-Length: 1e3')],
     ['a negative length', head('POST /s HTTP/1.1', 'Content-Length: -1')],
     ['a length and chunks', head('POST /s HTTP/1.1', 'Content-Length: 1', 'Transfer-Encoding: chunked')],
+    ['a chunk with a negative size', `${head('POST /s HTTP/1.1', 'Transfer-Encoding: chunked')}-1\r\n`],
     ['a chunk of no size', `${head('POST /s HTTP/1.1', 'Transfer-Encoding: chunked')}x\r\n`],
   ])('%s is 400, and the connection closed', async (_what, bytes) => {
     expectError(await pico.raw(bytes), 400, 'bad_request')
   })
 
-  test('no host is 400', async () => {
-    expectError(await pico.raw(`GET /s HTTP/1.1\r\n${close}\r\n\r\n`), 400, 'bad_request')
+  test.each([
+    ['no host', `GET /s HTTP/1.1\r\n${close}\r\n\r\n`],
+    ['two hosts', head('GET /s HTTP/1.1', 'host: y', close)],
+    ['a host that is more than one', `GET /s HTTP/1.1\r\nHost: a/b?c@d\r\n${close}\r\n\r\n`],
+    ['a body in another coding', head('POST /s HTTP/1.1', 'Transfer-Encoding: gzip, chunked', close)],
+    ['a body in chunks of HTTP/1.0', 'POST /s HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'],
+    ['HTTP/2.0 by name alone', head('POST /s HTTP/2.0', 'Content-Length: 0', close)],
+    ['HTTP/0.9', 'GET /s\r\n\r\n'],
+  ])('%s is 400', async (_what, bytes) => {
+    expectError(await pico.raw(bytes), 400, 'bad_request')
+    expect(await pico.records('/s')).toEqual([])
   })
 
   test('bytes beyond ASCII in the path are 400', async () => {
@@ -148,6 +158,20 @@ test('requests that come at once over one connection are appended and answered i
   expect(starts).toEqual(Array.from({ length: 50 }, (_, n) => n))
   const bodies = (await pico.records('/pipelined')).map(({ body }) => body)
   expect(bodies).toEqual(Array.from({ length: 50 }, (_, n) => String(n).padStart(2, '0')))
+})
+
+test('what is no request is not answered in the place of requests that came before it', async () => {
+  await pico.create('/before')
+  const appends = Array.from({ length: 3 }, (_, n) => `${head('POST /before HTTP/1.1', 'Content-Length: 1')}${n}`)
+  const received = await pico.raw(`${appends.join('')}garbage\r\n\r\n${appends[0]}`)
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])
+  expect(statuses).toEqual(['200', '200', '200', '400'])
+  expect((await pico.records('/before')).map(({ body }) => body)).toEqual(['0', '1', '2'])
+
+  const halfway = `${appends[0]}${head('POST /before HTTP/1.1', 'Transfer-Encoding: chunked')}1\r\nx\r\nz`
+  const answered = await pico.raw(halfway)
+  expect([...answered.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual(['200', '400'])
+  expect(await pico.records('/before')).toHaveLength(4)
 })
 
 test('HTTP/1.0 and requests for a whole URL are served', async () => {
