@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
-import { type Broker, brokersUnderTest } from '../src/broker.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { brokersUnderTest } from '../src/broker.ts'
 import { expectKept } from '../src/durability/expect-kept.ts'
 import { startLoad } from '../src/durability/load.ts'
 import { javaTools, missing } from '../src/toolchain.ts'
@@ -10,17 +10,13 @@ const loadSeconds = Number(process.env['E2E_CRASH_SECONDS'] ?? 30)
 const kills = 5
 const java = !(await missing(javaTools))
 
-let broker: Broker | undefined
-afterEach(async () => {
-  await broker?.close()
-  broker = undefined
-})
-
 const standard = ['pico', 'pico-shared-wal', 'pico-packing', 'pico-shared-wal-packing'] as const
 
-describe.each(brokersUnderTest(standard))('$name, killed under load', ({ start }) => {
+// Two at once: a killed broker leaves the machine to the other.
+describe.concurrent.each(brokersUnderTest(standard))('$name, killed under load', ({ start }) => {
   it(`keeps every acknowledged record through ${kills} kills in ${loadSeconds} s`, async () => {
-    broker = await start()
+    const broker = await start()
+    onTestFinished(() => broker.close())
     const load = await startLoad({ port: broker.port, name: 'crash', topics: 3, java })
     for (let kill = 1; kill <= kills; kill++) {
       const before = load.acknowledgedRecords()

@@ -5,7 +5,8 @@ import { produceToSlowStore } from '../src/slow-store.ts'
 const seconds = Number(process.env['E2E_SLOW_STORE_SECONDS'] ?? 60)
 const mebibyte = 1024 * 1024
 
-describe.each(walKinds)('producing as fast as it goes to a store of 5 MB/s, %s WAL', (wal) => {
+// Both at once: they wait for their stores, not for the machine.
+describe.concurrent.each(walKinds)('producing as fast as it goes to a store of 5 MB/s, %s WAL', (wal) => {
   it(`keeps memory below 700 MB for ${seconds} s and loses nothing`, async () => {
     const result = await produceToSlowStore(wal, seconds)
     console.log(`at most ${(result.peakRssBytes / mebibyte).toFixed(0)} MB, ${result.acknowledgedRecords} records`)
