@@ -160,7 +160,7 @@ test('a server that goes down lets what is under way finish', async () => {
   const append = client.request({ ':method': 'POST', ':path': '/s' })
   append.end('x')
   const answer = answerOf(append)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await expect.poll(() => other.unflushedBytes).toBeGreaterThan(0)
   const closing = other.listener.close(5000)
   setTimeout(() => other.store.heal(), 50)
   expect((await answer).headers[':status']).toBe(200)

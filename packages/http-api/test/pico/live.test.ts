@@ -248,7 +248,7 @@ test('a server that goes down ends what waits, and finishes what it has', async 
   await expect.poll(() => other.liveReaders).toBe(2)
   other.store.inject({ operation: 'write', fault: { kind: 'hang' } })
   const append = other.append('/s', 'late')
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await expect.poll(() => other.unflushedBytes).toBeGreaterThan(0)
   const began = Date.now()
   const closing = other.listener.close(5000)
   const ended = await poll
@@ -266,7 +266,7 @@ test('a server that goes down waits no longer than it was told', async () => {
   await other.create('/s')
   other.store.inject({ operation: 'write', fault: { kind: 'hang' } })
   const append = other.append('/s', 'never').catch((error: Error) => error)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await expect.poll(() => other.unflushedBytes).toBeGreaterThan(0)
   const began = Date.now()
   await other.listener.close(200)
   expect(Date.now() - began).toBeLessThan(1500)

@@ -92,6 +92,11 @@ export class PicoSystem {
     return this.#streams
   }
 
+  /** What was handed to the log and is not durable yet. */
+  get unflushedBytes(): number {
+    return this.#log.stats.unflushedBytes
+  }
+
   get listener(): HttpListener {
     return this.#listener
   }
