@@ -229,6 +229,7 @@ describe('pico', () => {
       expect(followed.stdout.toString() === expected).toBe(true)
       expect((await data(['read', name])) === expected).toBe(true)
     },
+    240_000,
   )
 
   test('ends by a signal: following well, appending not', async () => {
