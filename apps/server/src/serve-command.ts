@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs'
+import { UsageError } from './exit-errors.ts'
 import { type ServeArguments, type ServeFlag, serveFlags, variableOf } from './serve-flags.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -30,8 +31,7 @@ function optionOf(name: string, flag: ServeFlag, environment: Environment) {
   const variable = environment[variableOf(name)]
   const { describe, choices } = flag
   const described = `${describe} [${variableOf(name)}]`
-  if (flag.switch)
-    return { describe: described, type: 'boolean', default: variable === 'true' || variable === '1' } as const
+  if (flag.switch) return { describe: described, type: 'boolean', default: isOn(name, variable) } as const
   const value = variable ?? flag.default
   return {
     describe: described,
@@ -40,4 +40,11 @@ function optionOf(name: string, flag: ServeFlag, environment: Environment) {
     ...(choices === undefined ? {} : { choices }),
     ...(value === undefined ? {} : { default: value }),
   } as const
+}
+
+/** @throws UsageError for a word that could mean either */
+function isOn(name: string, variable: string | undefined): boolean {
+  if (variable === undefined || variable === '' || variable === 'false' || variable === '0') return false
+  if (variable === 'true' || variable === '1') return true
+  throw new UsageError(`${variableOf(name)} ${variable}: one of true, false is needed`)
 }

@@ -37,12 +37,13 @@ describe('/ready', { timeout: 60_000 }, () => {
       'admin-listen': '127.0.0.1:0',
       'meta-url': 'sqlite::memory:',
       storage: `-2@file://${objects}`,
+      wal: `-3@file://${join(folder, 'wal')}`,
     })
     const server = await startServer(config, { log: pino({ level: 'silent' }) })
     const port = server.admin?.port ?? 0
     expect(await readyOf(port)).toMatchObject({
       status: 200,
-      body: { checks: [{ name: 'serving' }, { name: 'storage', ok: true }, { name: 'metadata', ok: true }] },
+      body: { checks: ['serving', 'storage', 'wal', 'metadata'].map((name) => ({ name, ok: true, problem: null })) },
     })
     renameSync(objects, join(folder, 'elsewhere'))
     const eventually = { timeout: 20_000, interval: 200 }
@@ -50,6 +51,7 @@ describe('/ready', { timeout: 60_000 }, () => {
     expect((await readyOf(port)).body.checks).toMatchObject([
       { name: 'serving', ok: true },
       { name: 'storage', ok: false, problem: expect.stringMatching(/probe\/node-1/) },
+      { name: 'wal', ok: true },
       { name: 'metadata', ok: true },
     ])
     renameSync(join(folder, 'elsewhere'), objects)

@@ -168,6 +168,15 @@ describe('pico does not understand, and ends with 2:', () => {
     expect(lines).toEqual(['pico: --node-id is not a whole number of at least 1'])
   })
 
+  it('a word in the variable of a switch that could mean either', async () => {
+    const { exitCode, lines } = await pico(['serve', '--node-id', 'x'], { PICO_NO_KAFKA: 'yes' })
+    expect(lines).toEqual(['pico: PICO_NO_KAFKA yes: one of true, false is needed'])
+    expect(exitCode).toBe(2)
+    expect((await pico(['serve', '--node-id', 'x'], { PICO_NO_KAFKA: '', PICO_NO_HTTP: '0' })).lines).toEqual([
+      'pico: --node-id is not a whole number of at least 1',
+    ])
+  })
+
   it.each([
     ['that nobody allowed', { PICO_FAULT: 'kill-in-frame' }, /PICO_ALLOW_FAULTS/],
     ['that does not exist', { PICO_FAULT: 'earthquake', PICO_ALLOW_FAULTS: '1' }, /earthquake/],
