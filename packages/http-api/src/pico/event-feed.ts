@@ -1,6 +1,7 @@
 import assert from 'node:assert'
 import { type ControlEvent, eventNames, mediaTypes } from '@pico/http-contract'
 import type { PartitionChange, PathStream } from '@pico/streams'
+import { keepTouching } from '../durable-streams/keep-touching.ts'
 import type { Exchange } from '../server/exchange.ts'
 import type { PicoParts } from './pico-parts.ts'
 import type { Page } from './read-page.ts'
@@ -40,10 +41,10 @@ export class EventFeed {
     const unwatch = this.#stream.watch((change) => this.#changed(change))
     const cancelEnd = clock.after(settings.sseMaxDurationMs, () => this.#end())
     const ignoreDraining = exchange.onDraining(() => this.#end())
+    const stopTouching = keepTouching(this.#stream, clock)
     let cancelKeepAlive = clock.after(settings.sseKeepAliveMs, () => beat())
     const beat = () => {
       cancelKeepAlive = clock.after(settings.sseKeepAliveMs, beat)
-      this.#stream.touch()
       if (!exchange.response.writableNeedDrain) exchange.response.write(keepAlive)
     }
     observer.liveReaderOpened('sse')
@@ -53,6 +54,7 @@ export class EventFeed {
       cancelEnd()
       ignoreDraining()
       cancelKeepAlive()
+      stopTouching()
       observer.liveReaderClosed('sse')
     }
     exchange.onClose(() => this.#stop?.())
@@ -79,6 +81,7 @@ export class EventFeed {
   async #sendAll(): Promise<void> {
     const stream = this.#stream
     while (this.#stop !== null) {
+      let isEnd = stream.closed
       if (this.#position < stream.highWatermark) {
         const page = await this.#parts.sharedPages.read(stream, this.#position, jsonRecords)
         // Otherwise this would go on for ever.
@@ -86,10 +89,11 @@ export class EventFeed {
         this.#position = page.next
         const isTail = page.next >= stream.highWatermark
         this.#owesControl = !isTail
-        this.#write(dataEvent(page, isTail, isTail && stream.closed))
-      } else if (this.#owesControl || stream.closed) {
+        isEnd = isTail && stream.closed
+        this.#write(dataEvent(page, isTail, isEnd))
+      } else if (this.#owesControl || isEnd) {
         this.#owesControl = false
-        this.#write(controlEvent(this.#position, stream.closed))
+        this.#write(controlEvent(this.#position, isEnd))
       } else {
         // Not a turn later: a change in between would wake nobody.
         this.#isSending = false
@@ -97,7 +101,7 @@ export class EventFeed {
       }
       if (this.#exchange.response.writableNeedDrain) await this.#exchange.drained()
       // Once the last event is out, or it would be cut off.
-      if (stream.closed && !this.#owesControl && this.#position >= stream.highWatermark) this.#end()
+      if (isEnd) this.#end()
     }
   }
 

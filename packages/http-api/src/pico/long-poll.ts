@@ -1,6 +1,7 @@
 import { picoHeaders } from '@pico/http-contract'
 import type { PartitionChange, PathStream } from '@pico/streams'
 import { nextCursor } from '../durable-streams/cursor.ts'
+import { keepTouching } from '../durable-streams/keep-touching.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { missed } from './addressed-stream.ts'
 import type { PicoParts } from './pico-parts.ts'
@@ -40,6 +41,7 @@ export class LongPoll {
     const unwatch = this.#stream.watch((change) => this.#changed(change))
     const cancelTimeout = clock.after(settings.longPollTimeoutMs, () => this.#answerNothing())
     const ignoreDraining = this.#exchange.onDraining(() => this.#answerNothing())
+    const stopTouching = keepTouching(this.#stream, clock)
     this.#exchange.beginsToWait()
     observer.liveReaderOpened('long-poll')
     this.#stopWaiting = () => {
@@ -47,6 +49,7 @@ export class LongPoll {
       unwatch()
       cancelTimeout()
       ignoreDraining()
+      stopTouching()
       observer.liveReaderClosed('long-poll')
     }
     this.#exchange.onClose(() => this.#stopWaiting?.())

@@ -222,6 +222,34 @@ describe('for as long as it takes,', () => {
   }, 40_000)
 })
 
+test('a stream that is sealed while its last record is on its way ends with an event that says so', async () => {
+  const other = await PicoSystem.open()
+  await other.create('/s')
+  const reader = await EventReader.open(`${other.url}/s?live=sse`)
+  await expect.poll(() => reader.controls.length).toBe(1)
+  reader.response.pause()
+  await other.append('/s', 'x'.repeat(14_000_000))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(unsentBytes(other.port)).toBeGreaterThan(0)
+  await other.append('/s', '', { 'Pico-Closed': 'true' })
+  reader.response.resume()
+  await expect.poll(() => reader.hasEnded, { timeout: 15_000 }).toBe(true)
+  expect(reader.records.map(({ body }) => body?.length)).toEqual([14_000_000])
+  expect(reader.controls.at(-1)).toEqual({ next_seq: 1, up_to_date: true, closed: true })
+  await other.close()
+}, 40_000)
+
+test('a reader that waits uses a stream whose end comes when nobody does', async () => {
+  const { paths } = pico.streams
+  const expiry = { kind: 'idle', ttlSeconds: 1 } as const
+  const made = { contentType: 'text/plain', config: {}, expiry, closed: false, records: [], matches: () => false }
+  for (const name of ['/idle/fed', '/idle/left']) await paths.create({ name, ...made })
+  const reader = await EventReader.open(`${pico.url}/idle/fed?live=sse`)
+  await expect.poll(() => reader.hasEnded, { timeout: 5000 }).toBe(true)
+  expect((await pico.append('/idle/fed', 'still here')).status).toBe(200)
+  expect((await pico.append('/idle/left', 'gone')).status).toBe(404)
+})
+
 test('a client that takes nothing of a large answer is cut off', async () => {
   const other = await PicoSystem.open({ stallTimeoutMs: 300 })
   await other.create('/s')
