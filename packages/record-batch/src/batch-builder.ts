@@ -18,6 +18,8 @@ export type BatchBuilderSettings = {
   readonly baseSequence?: number
   readonly isTransactional?: boolean
   readonly isControl?: boolean
+  /** About how long the batch will be without compression: spares growing to it. */
+  readonly expectedBytes?: number
   /** Makes the batch one of type LogAppendTime with this timestamp, in milliseconds. */
   readonly logAppendTimeMs?: number
 }
@@ -43,7 +45,7 @@ export type RecordHeaderInput = {
 export class BatchBuilder {
   readonly #settings: BatchBuilderSettings
   /** The header's place, then the records so far. */
-  readonly #batch = new GrowingBytes(1024, batchHeaderBytes)
+  readonly #batch: GrowingBytes
   #count = 0
   #baseTimestamp = -1
   #maxTimestamp = -1
@@ -57,6 +59,7 @@ export class BatchBuilder {
     requireInteger('baseSequence', settings.baseSequence, -1, 2 ** 31 - 1)
     requireInteger('logAppendTimeMs', settings.logAppendTimeMs, 0, Number.MAX_SAFE_INTEGER)
     this.#settings = settings
+    this.#batch = new GrowingBytes(Math.max(settings.expectedBytes ?? 1024, batchHeaderBytes), batchHeaderBytes)
   }
 
   get count(): number {

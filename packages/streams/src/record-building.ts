@@ -1,9 +1,12 @@
-import { BatchBuilder, RecordBatchError, type RecordInput } from '@pico/record-batch'
+import { BatchBuilder, batchHeaderBytes, RecordBatchError, type RecordInput } from '@pico/record-batch'
 import type { RecordsRefusal } from './path-streams.ts'
 import type { TopicConfig } from './topic-config.ts'
 
 /** What a request over HTTP may bring, where the topic does not say otherwise: all of it is one batch. */
 export const httpBatchBytesMax = 16 * 1024 * 1024
+
+/** What a record takes beside its value, where its key and headers are short. */
+const usualRecordBytes = 32
 
 export interface BuildingTerms {
   readonly config: TopicConfig
@@ -36,6 +39,8 @@ export function buildRecords(
     codec,
     baseOffset,
     partitionLeaderEpoch: leaderEpoch,
+    expectedBytes:
+      batchHeaderBytes + records.reduce((sum, { value }) => sum + usualRecordBytes + (value?.length ?? 0), 0),
     ...(isStamped && { logAppendTimeMs: stampMs }),
   })
   let last = lastTimestampMs
