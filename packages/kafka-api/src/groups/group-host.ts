@@ -12,7 +12,7 @@ import type { Explain } from '../explainer.ts'
 import { groupLabels, HostedGroup, type Visit } from './hosted-group.ts'
 import type { GroupPicture, ServedGroup } from './served-group.ts'
 import type { GroupHostSettings } from './settings.ts'
-import { groupIdOf, groupStreamName, groupStreamPrefix } from './stream-names.ts'
+import { groupIdOf, groupStreamName, groupStreamPosition, groupStreamPrefix } from './stream-names.ts'
 
 /** A request to a group, without the token that tells its answer from others. */
 export type GroupCall<K extends GroupRequest['kind']> = { readonly kind: K } & Omit<
@@ -122,7 +122,7 @@ export class GroupHost implements Groups {
   /** The groups after `after` in the order of their streams' names; null in place of one that has ceased to be. */
   async page({ after, limit }: GroupPageRequest): Promise<StoredGroup[]> {
     const { internal } = this.#components.streams
-    const lastName = after === null ? null : groupStreamName(after)
+    const lastName = after === null ? null : groupStreamPosition(after)
     const stored = await internal.list({ prefix: groupStreamPrefix, after: lastName, limit })
     const pictures = await Promise.all(stored.map((one) => this.#listOne(one)))
     return stored.map(({ name }, at) => ({ groupId: groupIdOf(name), listed: pictures[at]! }))

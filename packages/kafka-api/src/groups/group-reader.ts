@@ -1,5 +1,5 @@
 import type { GroupPhase } from '@pico/group-coordinator'
-import { CodecError, consumerProtocolAssignment, decodeVersioned, kafkaErrorOf } from '@pico/kafka-codec'
+import { CodecError, consumerProtocolAssignment, decodeVersioned, kafkaErrorOf, kafkaErrors } from '@pico/kafka-codec'
 import type { GroupHost } from './group-host.ts'
 import type { GroupPicture } from './served-group.ts'
 
@@ -75,7 +75,10 @@ export function groupReader(host: Pick<GroupHost, 'page' | 'picture'>): GroupRea
 
     async describe(groupId) {
       const found = await host.picture(groupId)
-      if (!('picture' in found)) return { refused: errorName(found.errorCode) }
+      if (!('picture' in found)) {
+        const canBeNone = found.errorCode === kafkaErrors.invalidGroupId.code
+        return canBeNone ? null : { refused: errorName(found.errorCode) }
+      }
       return found.picture.groupState === 'Dead' ? null : descriptionOf(groupId, found.picture)
     },
   }

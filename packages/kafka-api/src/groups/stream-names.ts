@@ -14,6 +14,11 @@ export function groupStreamName(groupId: string): string | null {
   return segment.length > segmentLengthMax ? null : groupStreamPrefix + segment
 }
 
+/** Where the stream of a group would stand among the others', whether or not it could have one. */
+export function groupStreamPosition(groupId: string): string {
+  return groupStreamPrefix + (groupId === '' ? emptySegment : segmentOf(groupId.toWellFormed()))
+}
+
 export function groupIdOf(streamName: string): string {
   const segment = streamName.slice(groupStreamPrefix.length)
   return segment === emptySegment ? '' : decodeURIComponent(segment)

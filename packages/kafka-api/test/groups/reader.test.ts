@@ -79,6 +79,8 @@ describe('the group reader', () => {
 
   it('says that there is no such group', async () => {
     expect(await reader().describe('nobody')).toBeNull()
+    expect(await reader().describe('x'.repeat(5000))).toBeNull() // no group can be called that
+    expect(await reader().describe('\ud800')).toBeNull()
   })
 
   it('says that the coordinator cannot tell', async () => {
@@ -105,6 +107,10 @@ describe('the group reader', () => {
       pages++
     } while (after !== null)
     expect(pages).toBe(3)
+    const groupsAfter = async (groupId: string) => (await reader().list({ after: groupId, limit: 9 })).groups.length
+    expect(await groupsAfter('d e')).toBe(2)
+    expect(await groupsAfter('e'.repeat(5000))).toBe(2) // also what can be no group has a place among them
+    expect(await groupsAfter('\ud800')).toBe(5)
     expect(seen).toEqual(
       groupIds.map((groupId) => {
         const isMember = groupId === 'f'
