@@ -1,3 +1,4 @@
+import { headersPerAppendMax, recordsPerAppendMax } from './append-limits.ts'
 import type { AppendRecord, ReadRecord, RecordHeaderBytes } from './records.ts'
 
 /*
@@ -17,7 +18,8 @@ export const binaryBatchHeaderBytes = 5
 
 export type AppendBatchOutcome =
   | { readonly records: AppendRecord[]; readonly problem?: never }
-  | { readonly records?: never; readonly problem: string }
+  /** `isTooMuch`: nothing is wrong with it but that it holds more than an append may. */
+  | { readonly records?: never; readonly problem: string; readonly isTooMuch?: boolean }
 
 export type ReadBatchOutcome =
   | { readonly records: ReadRecord[]; readonly problem?: never }
@@ -25,9 +27,12 @@ export type ReadBatchOutcome =
 
 /** The records of a request's body: views of it. */
 export function decodeAppendBatch(bytes: Uint8Array): AppendBatchOutcome {
-  return decodeBatch(bytes, 0, (fields, version) => {
+  let headers = 0
+  return decodeBatch(bytes, 0, (fields, version, count) => {
+    if (count > recordsPerAppendMax) throw new TooMuch(`${count} records, ${recordsPerAppendMax} are allowed`)
     const timestamp = version === 1 ? -1 : fields.timestamp()
-    const record = fields.record(version)
+    const record = fields.record(version, headersPerAppendMax - headers)
+    headers += record.headers.length
     return timestamp < 0 ? record : { timestamp, ...record }
   })
 }
@@ -146,22 +151,24 @@ function writeNullable(
 
 /** What is wrong with bytes that are being decoded; caught where the decoding began. */
 class BatchProblem extends Error {}
+class TooMuch extends BatchProblem {}
 
 function decodeBatch<R>(
   bytes: Uint8Array,
   readBytes: 0 | 8,
-  decodeRecord: (fields: BatchFields, version: BinaryBatchVersion) => R,
-): { records: R[]; problem?: never } | { records?: never; problem: string } {
+  decodeRecord: (fields: BatchFields, version: BinaryBatchVersion, count: number) => R,
+): { records: R[]; problem?: never } | { records?: never; problem: string; isTooMuch?: boolean } {
   const fields = new BatchFields(bytes)
   try {
     const version = fields.version()
     // What a record takes at least: so a count can make us allocate no more than the bytes that came with it.
     const count = fields.count(readBytes + (version === 1 ? 8 + readBytes : 20), 'records')
     const records: R[] = []
-    for (let i = 0; i < count; i++) records.push(decodeRecord(fields, version))
+    for (let i = 0; i < count; i++) records.push(decodeRecord(fields, version, count))
     fields.end()
     return { records }
   } catch (error) {
+    if (error instanceof TooMuch) return { problem: error.message, isTooMuch: true }
     if (error instanceof BatchProblem) return { problem: error.message }
     throw error
   }
@@ -204,9 +211,10 @@ class BatchFields {
     return timestamp
   }
 
-  record(version: BinaryBatchVersion): AppendRecord {
+  record(version: BinaryBatchVersion, headersMax = Number.POSITIVE_INFINITY): AppendRecord {
     const key = version === 1 ? null : this.#nullable(version)
     const headerCount = this.count(8, 'headers')
+    if (headerCount > headersMax) throw new TooMuch(`more than ${headersPerAppendMax} headers`)
     const headers: RecordHeaderBytes[] = headerCount === 0 ? noHeaders : []
     for (let i = 0; i < headerCount; i++) headers.push({ key: this.#bytesField(), value: this.#nullable(version) })
     return { key, value: this.#nullable(version), headers }

@@ -19,6 +19,7 @@ export {
 export { type Health, healthSchema, type Ready, type ReadyCheck, readySchema } from './admin/health.ts'
 export { type AdminRoute, type AdminRouteName, adminRoutes } from './admin/routes.ts'
 export { type AdminStream, type AdminStreams, adminStreamSchema, adminStreamsSchema } from './admin/streams.ts'
+export { headersPerAppendMax, jsonDepthMax, jsonValuesMax, recordsPerAppendMax } from './append-limits.ts'
 export { base64Of, bytesOfBase64 } from './base64.ts'
 export {
   type AppendBatchOutcome,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordsPerAppendMax } from './append-limits.ts'
 import { base64Of, bytesOfBase64 } from './base64.ts'
 import type { AppendBatchOutcome } from './binary-batch.ts'
 import { problemText } from './problems.ts'
@@ -54,6 +55,11 @@ export type JsonReadRecord = z.infer<typeof jsonReadRecordSchema>
 export function decodeJsonAppendBatch(text: string): AppendBatchOutcome {
   const json = parseJson(text)
   if (json === undefined) return { problem: 'the body is not JSON' }
+  // Before zod looks at each, and has something to say of each.
+  const count = countOfRecords(json)
+  if (count > recordsPerAppendMax) {
+    return { problem: `${count} records, ${recordsPerAppendMax} are allowed`, isTooMuch: true }
+  }
   const parsed = jsonAppendBatchSchema.safeParse(json)
   if (!parsed.success) return { problem: problemText(parsed.error) }
   const records: AppendRecord[] = []
@@ -164,6 +170,11 @@ function parseJson(text: string): unknown {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
+}
+
+function countOfRecords(json: unknown): number {
+  const isObject = typeof json === 'object' && json !== null && 'records' in json
+  return isObject && Array.isArray(json.records) ? json.records.length : 0
 }
 
 function hasProtoHeader(json: unknown, at: number): boolean {

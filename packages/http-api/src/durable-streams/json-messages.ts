@@ -1,20 +1,11 @@
-import { isUtf8 } from 'node:buffer'
-
-/** Whether `bytes` are one JSON text (RFC 8259): UTF-8, without a byte order mark. */
-export function isJson(bytes: Buffer): boolean {
-  if (!isUtf8(bytes)) return false
-  try {
-    JSON.parse(bytes.toString('utf8'))
-    return true
-  } catch (error) {
-    if (error instanceof SyntaxError) return false
-    throw error
-  }
-}
+import { recordsPerAppendMax } from '@pico/http-contract'
+import { HttpError } from '../server/http-error.ts'
+import { isJson } from '../server/json-scan.ts'
 
 /**
  * The messages of a body: the elements of an array, or else the whole text; null when it is no JSON. Each is the text as it was sent,
  * a view of the body without the white space around it, so that big numbers, duplicate names and key order stay what they are.
+ * @throws HttpError 413
  */
 export function jsonMessages(body: Buffer): Buffer[] | null {
   if (!isJson(body)) return null
@@ -47,6 +38,10 @@ function elementsOf(body: Buffer, arrayAt: number): Buffer[] {
     } else if (byte === comma && depth === 1) {
       elements.push(trimmed(body, elementAt, at))
       elementAt = at + 1
+      // What comes after a comma is one more.
+      if (elements.length === recordsPerAppendMax) {
+        throw new HttpError('too_large', `more than ${recordsPerAppendMax} messages`)
+      }
     }
   }
   return elements

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isJson } from './json-messages.ts'
+import { isJson } from '../server/json-scan.ts'
 
 const nullMessage = Buffer.from('null')
 

@@ -1,7 +1,10 @@
+import { recordsPerAppendMax } from '@pico/http-contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { jsonMessages } from '../../src/durable-streams/json-messages.ts'
 import { jsonArrayOf, jsonMessageOf } from '../../src/durable-streams/json-values.ts'
+import { HttpError } from '../../src/server/http-error.ts'
+import { isJson, scanJson } from '../../src/server/json-scan.ts'
 
 const messagesOf = (text: string) => jsonMessages(Buffer.from(text))?.map(String)
 
@@ -57,6 +60,75 @@ describe('messages of a JSON body', () => {
         },
       ),
     )
+  })
+})
+
+describe('JSON', () => {
+  const isJsonByParse = (text: string) => {
+    try {
+      JSON.parse(text)
+      return true
+    } catch (error) {
+      if (error instanceof SyntaxError) return false
+      throw error
+    }
+  }
+  const token = fc.constantFrom(
+    ...[
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      ':',
+      '"a"',
+      '"',
+      '\\',
+      '\\u00e9',
+      '\\x',
+      '1',
+      '0',
+      '-',
+      '.',
+      'e',
+      '+',
+      'E5',
+      'true',
+      'null',
+    ],
+    ...['false', 'nul', ' ', '\n', '\u00a0', '\u0000', '\t', 'é', '"\\ud800"', '"\\""', '{"a":', '[1,', '1.5e-7', '01'],
+  )
+
+  it('is what JSON.parse takes for it', () => {
+    const text = fc.oneof(
+      fc.array(token, { maxLength: 8 }).map((tokens) => tokens.join('')),
+      fc.json(),
+      fc.tuple(fc.json(), fc.nat(), token).map(([json, at, token]) => {
+        const cut = at % (json.length + 1)
+        return `${json.slice(0, cut)}${token}${json.slice(cut + (at % 2))}`
+      }),
+    )
+    fc.assert(
+      fc.property(text, (text) => {
+        expect(isJson(Buffer.from(text))).toBe(isJsonByParse(text.toWellFormed()))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('is judged without being made', () => {
+    const size = 1024 * 1024
+    const before = process.memoryUsage().heapUsed
+    expect(isJson(Buffer.from('['.repeat(size) + ']'.repeat(size)))).toBe(true)
+    expect(scanJson(Buffer.from('['.repeat(size)), { depthMax: 16, valuesMax: 100 })).toBe('too much')
+    expect(scanJson(Buffer.from(`[${'0,'.repeat(size)}0]`), { depthMax: 16, valuesMax: 1000 })).toBe('too much')
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(8 * size)
+  })
+
+  it('holds so many messages at most', () => {
+    const array = (count: number) => Buffer.from(`[${Array.from({ length: count }, () => '0').join(',')}]`)
+    expect(jsonMessages(array(recordsPerAppendMax))).toHaveLength(recordsPerAppendMax)
+    expect(() => jsonMessages(array(recordsPerAppendMax + 1))).toThrow(HttpError)
   })
 })
 
