@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import kafkajs, { type Consumer } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { problemsByOpenApi } from '../src/admin/openapi.ts'
 import { sampleValue, scrape, seriesOf } from '../src/admin/prometheus.ts'
 import { kafkaJs } from '../src/clients/kafkajs.ts'
 import { cliOf, type PicoServer, startPico } from '../src/pico.ts'
@@ -88,6 +89,10 @@ describe('the admin API', () => {
     const { body } = await get<{ streams: { name: string; topic: string; endOffset: number }[] }>(
       '/admin/streams?prefix=/listed',
     )
+    expect(await problemsByOpenApi(pico.adminUrl, '/admin/streams', body)).toBeNull()
+    const records = await (await fetch(`${pico.httpUrl}/listed.by-kafka`)).json()
+    expect(records).toMatchObject([{ seq: 0, body: 'x' }])
+    expect(await problemsByOpenApi(pico.adminUrl, '/{stream}', records)).toBeNull()
     expect(body.streams.map(({ name, topic, endOffset }) => [name, topic, endOffset])).toEqual([
       ['/listed.by-kafka', 'listed.by-kafka', 1],
       ['/listed/by-http', 'listed.by-http', 0],
@@ -114,7 +119,9 @@ describe('the admin API', () => {
         totalLag: 3,
       },
     })
+    expect(await problemsByOpenApi(pico.adminUrl, '/admin/groups/{id}', (await get(path)).body)).toBeNull()
     const listed = await get<{ groups: { groupId: string }[] }>('/admin/groups')
+    expect(await problemsByOpenApi(pico.adminUrl, '/admin/groups', listed.body)).toBeNull()
     expect(listed.body.groups.find(({ groupId }) => groupId === 'billing/eu')).toMatchObject({
       state: 'Stable',
       protocolType: 'consumer',
