@@ -271,6 +271,27 @@ describe('pico', () => {
     expect(await problem(['head', 'ds/text'], { env })).toEqual([1, expect.stringMatching(/no such stream/)])
   })
 
+  test('measures appends and reads, and leaves nothing behind', async () => {
+    const load = ['-d', '2', '--warmup', '1', '-w', '8', '-n', '5', '--streams', '3', '-b', '100']
+    const figures = JSON.parse(await data(['bench', ...load, '--output', 'json']))
+    expect(figures).toMatchObject({ recordBytes: 100, inFlight: 8, recordsPerRequest: 5, streams: 3 })
+    const { appends, reads } = figures
+    expect(appends.records).toBe(appends.requests * 5)
+    expect(appends.bytes).toBe(appends.records * 100)
+    expect(appends.latencyMs.p50).toBeGreaterThan(0)
+    expect(appends.latencyMs.p999).toBeGreaterThanOrEqual(appends.latencyMs.p50)
+    expect(reads.records).toBeGreaterThanOrEqual(appends.records) // those of the warmup too
+    expect(reads.bytes).toBe(reads.records * 100)
+    const lines = (await data(['bench', ...load, '--no-read'])).trimEnd().split('\n')
+    expect(lines.map((line) => line.trim().slice(0, 8))).toEqual([
+      'warmup  ',
+      expect.stringMatching(/^1 s/),
+      expect.stringMatching(/^2 s/),
+      'appended',
+    ])
+    expect(await data(['ls', 'bench/'])).toBe('')
+  })
+
   test('keeps settings under names, for the user alone', async () => {
     const home = mkdtempSync(join(tmpdir(), 'pico-config-'))
     try {

@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs'
 import { appendCommand } from './append.ts'
+import { benchCommand } from './bench.ts'
 import { type ClientCommand, clientCommand, flagsOf } from './client-command.ts'
 import { configCommand } from './config.ts'
 import { createCommand } from './create.ts'
@@ -19,6 +20,7 @@ const commands: readonly ClientCommand[] = [
   trimCommand,
   closeCommand,
   deleteCommand,
+  benchCommand,
   configCommand,
 ]
 
