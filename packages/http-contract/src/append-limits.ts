@@ -5,8 +5,8 @@
 
 export const recordsPerAppendMax = 100_000
 /** Of all records of a request together. */
-export const headersPerAppendMax = 400_000
+export const headersPerAppendMax = 100_000
 /** In JSON: arrays and objects within each other. Headers in base64 are six deep. */
 export const jsonDepthMax = 16
 /** In JSON: all values of a body, members and elements of all levels. */
-export const jsonValuesMax = 2_000_000
+export const jsonValuesMax = 600_000

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordsPerAppendMax } from './append-limits.ts'
+import { headersPerAppendMax, recordsPerAppendMax } from './append-limits.ts'
 import { base64Of, bytesOfBase64 } from './base64.ts'
 import type { AppendBatchOutcome } from './binary-batch.ts'
 import { problemText } from './problems.ts'
@@ -56,10 +56,8 @@ export function decodeJsonAppendBatch(text: string): AppendBatchOutcome {
   const json = parseJson(text)
   if (json === undefined) return { problem: 'the body is not JSON' }
   // Before zod looks at each, and has something to say of each.
-  const count = countOfRecords(json)
-  if (count > recordsPerAppendMax) {
-    return { problem: `${count} records, ${recordsPerAppendMax} are allowed`, isTooMuch: true }
-  }
+  const excess = excessOf(json)
+  if (excess !== null) return { problem: excess, isTooMuch: true }
   const parsed = jsonAppendBatchSchema.safeParse(json)
   if (!parsed.success) return { problem: problemText(parsed.error) }
   const records: AppendRecord[] = []
@@ -172,9 +170,27 @@ function parseJson(text: string): unknown {
   }
 }
 
-function countOfRecords(json: unknown): number {
-  const isObject = typeof json === 'object' && json !== null && 'records' in json
-  return isObject && Array.isArray(json.records) ? json.records.length : 0
+/** More than a record has: whatever it is, zod would list it. */
+const membersMax = 16
+
+/** Of what there is more than an append may have, in words. */
+function excessOf(json: unknown): string | null {
+  const records = isObject(json) ? json['records'] : undefined
+  if (!Array.isArray(records)) return null
+  if (records.length > recordsPerAppendMax) return `${records.length} records, ${recordsPerAppendMax} are allowed`
+  let headers = 0
+  for (const [at, record] of records.entries()) {
+    if (!isObject(record)) continue
+    if (Object.keys(record).length > membersMax) return `records[${at}] has more than ${membersMax} members`
+    const given = record['headers']
+    if (isObject(given)) headers += Array.isArray(given) ? given.length : Object.keys(given).length
+    if (headers > headersPerAppendMax) return `more than ${headersPerAppendMax} headers`
+  }
+  return null
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 function hasProtoHeader(json: unknown, at: number): boolean {
