@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert'
 import type { PartitionChange, PathStream } from '@pico/streams'
 import type { Exchange } from '../server/exchange.ts'
 import { laterCursor, nextCursor } from './cursor.ts'
@@ -27,7 +28,7 @@ export class EventFeed {
   readonly #stream: PathStream
   readonly #parts: DurableStreamsParts
   #cursor: string
-  /** What the next chunk is read from. Before `#seenTail` when the end of a text cannot be told yet. */
+  /** Where the next chunk is read from: before `#seenTail` when the end of a text cannot be told yet. */
   #position: StreamPosition
   #seenTail: number
   /** Null before the first control event. */
@@ -94,9 +95,13 @@ export class EventFeed {
     const stream = this.#stream
     await this.#exchange.drained()
     while (this.#stop !== null && (stream.highWatermark > this.#seenTail || stream.closed)) {
-      const chunk = await this.#parts.sharedChunks.read(stream, this.#position)
+      const chunk = await this.#parts.sharedChunks.read(stream, this.#position, this.#seenTail)
       if (typeof chunk === 'string') this.#end()
-      else if (this.#stop !== null) this.#tell(chunk)
+      else if (this.#stop !== null) {
+        // Otherwise this would go on for ever.
+        assert(chunk.isEnd || chunk.next.record > this.#seenTail, 'there is something below the high watermark')
+        this.#tell(chunk)
+      }
       await this.#exchange.drained()
     }
     this.#isSending = false

@@ -39,8 +39,15 @@ export interface ChunkReader {
  */
 export type ChunkMiss = 'trimmed' | 'no-position'
 
-/** 'start' is the earliest that is still there. */
-export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start'): Promise<Chunk | ChunkMiss> {
+/**
+ * 'start' is the earliest that is still there. A chunk reaches past record offset `beyond` if there is something, whatever its size: for who
+ * reads something again, together with what follows it.
+ */
+export async function readChunk(
+  reader: ChunkReader,
+  at: StreamPosition | 'start',
+  beyond = 0,
+): Promise<Chunk | ChunkMiss> {
   const { stream, maxBytes } = reader
   const from = at === 'start' ? recordStart(stream.startOffset) : at
   if (from.record < stream.startOffset) return 'trimmed'
@@ -48,8 +55,8 @@ export async function readChunk(reader: ChunkReader, at: StreamPosition | 'start
   const pieces: ChunkPiece[] = []
   let next = from
   // A read ends where an object does, or what a fork inherits: go on until there is enough, or no more.
-  for (let bytesLeft = maxBytes; bytesLeft > 0; ) {
-    const read = await stream.read(next.record, bytesLeft)
+  for (let bytesLeft = maxBytes; bytesLeft > 0 || next.record <= beyond; ) {
+    const read = await stream.read(next.record, Math.max(bytesLeft, 1))
     if (read === null) break
     if (read === 'out-of-range') {
       // A trim has overtaken the read: from its beginning on there is always something to read.

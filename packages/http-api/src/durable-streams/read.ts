@@ -73,7 +73,7 @@ async function waitFor(reading: Reading, atTail: Chunk): Promise<Answer> {
   // Moved away, or we are closing: the next poll finds out where to.
   if (outcome !== 'changed') return nothing(atTail)
   stream.touch()
-  const chunk = await parts.sharedChunks.read(stream, atTail.next)
+  const chunk = await parts.sharedChunks.read(stream, atTail.next, atTail.next.record)
   if (typeof chunk === 'string') return notThere(chunk)
   return chunk.pieces.length > 0 ? found({ ...reading, query }, chunk) : nothing(chunk)
 }

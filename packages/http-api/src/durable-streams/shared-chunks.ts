@@ -25,12 +25,13 @@ export class SharedChunks {
     this.#maxBytes = maxBytes
   }
 
-  read(stream: PathStream, at: StreamPosition): ReadOfChunk {
+  /** See readChunk. */
+  read(stream: PathStream, at: StreamPosition, beyond: number): ReadOfChunk {
     const chunks = this.#chunksOf(stream)
-    const key = offsetToken(at)
+    const key = `${offsetToken(at)} ${beyond}`
     let chunk = chunks.byPosition.get(key)
     if (chunk === undefined) {
-      chunk = readChunk({ stream, knownJson: this.#knownJson, maxBytes: this.#maxBytes }, at)
+      chunk = readChunk({ stream, knownJson: this.#knownJson, maxBytes: this.#maxBytes }, at, beyond)
       chunks.byPosition.set(key, chunk)
     }
     return chunk

@@ -91,6 +91,16 @@ describe('events', () => {
     expect(dataOf(rest)).toEqual(['€'])
   })
 
+  it('go on where a large record ends inside a character', async () => {
+    const whole = `${'x'.repeat(300_000)}€`
+    const bytes = Buffer.from(whole)
+    await put('/sse/large', text, bytes.subarray(0, -1))
+    const reading = follow('/sse/large').then((response) => readEvents(response))
+    await sleep(100)
+    await server.request('POST', '/sse/large', { ...text, 'Stream-Closed': 'true' }, bytes.subarray(-1))
+    expect(dataOf(await reading).join('')).toBe(whole)
+  })
+
   it('give an unfinished character away at the end of the stream', async () => {
     await put('/sse/unfinished', { ...text, 'Stream-Closed': 'true' }, Buffer.from('a€').subarray(0, 3))
     expect(dataOf(await readEvents(await follow('/sse/unfinished')))).toEqual(['a\ufffd'])
