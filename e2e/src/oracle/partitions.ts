@@ -107,7 +107,9 @@ export const partitions: readonly Scenario[] = [
             },
           ],
         })
-        return answer.topics[0]?.partitions.map(({ errorCode }) => errorText(errorCode))
+        // Kafka answers first what it refuses.
+        const partitions = answer.topics[0]?.partitions ?? []
+        return partitions.map(({ partitionIndex, errorCode }) => `${partitionIndex} ${errorText(errorCode)}`).sort()
       })
       await session.note('fetched', async () => {
         const answer = await connection.ask(offsetFetch, 7, {

@@ -16,6 +16,6 @@ export {
   type RefusedBatch,
 } from './produce-verdict.ts'
 export { defaultRecordsSettings, type RecordHeader, type RecordsSettings, type RecordView, records } from './records.ts'
-export { type CleanedRecord, emptyBatch, type RetainRules, retainRecords } from './retain-records.ts'
+export { type CleanedRecord, emptyBatch, type RetainRules, recordsBetween, retainRecords } from './retain-records.ts'
 export { decrementSequence, incrementSequence, noSequence } from './sequence.ts'
 export { validateProduced } from './validate-produced.ts'

@@ -61,6 +61,47 @@ export function emptyBatch(source: BatchView): Uint8Array {
   return sealBatch(new Uint8Array(batchHeaderBytes), 'none', { ...header, count: 0 })
 }
 
+/**
+ * The records `[from, to)` of a batch, as a batch of exactly these offsets, not compressed and of no producer. The batch may begin before
+ * `from` and end after `to`; where it has no record, or there is no batch, the new one has none either.
+ */
+export function recordsBetween(
+  source: BatchView | null,
+  from: number,
+  to: number,
+  maxDecompressedBytes: number,
+): Uint8Array {
+  const batch = new GrowingBytes(1024, batchHeaderBytes)
+  const none = source === null
+  let count = 0
+  let latest = -1
+  const cursor = none ? null : openRecords(source, maxDecompressedBytes)
+  while (cursor?.next() && source !== null) {
+    const offset = source.baseOffset + cursor.offsetDelta
+    if (offset < from || offset >= to) continue
+    appendRecord(batch, cursor, cursor.timestampDelta, offset - from)
+    latest = Math.max(latest, source.baseTimestamp + cursor.timestampDelta)
+    count++
+  }
+  const isStamped = source?.timestampType === 'LogAppendTime' && count > 0
+  return sealBatch(batch.written(), 'none', {
+    baseOffset: from,
+    partitionLeaderEpoch: -1,
+    codec: 'none',
+    timestampType: isStamped ? 'LogAppendTime' : 'CreateTime',
+    isTransactional: false,
+    isControl: false,
+    hasDeleteHorizon: count > 0 && source?.hasDeleteHorizon === true,
+    lastOffsetDelta: to - from - 1,
+    baseTimestamp: count > 0 ? (source?.baseTimestamp ?? -1) : -1,
+    maxTimestamp: isStamped ? source.maxTimestamp : latest,
+    producerId: -1,
+    producerEpoch: -1,
+    baseSequence: -1,
+    count,
+  })
+}
+
 function rewrite(
   source: BatchView,
   cursor: RecordCursor,
@@ -77,15 +118,7 @@ function rewrite(
     const timestamp = source.baseTimestamp + cursor.timestampDelta
     const timestampDelta = timestamp - baseTimestamp
     latest = Math.max(latest, timestamp)
-    const payload = cursor.bytes.subarray(cursor.payloadAt, cursor.recordEnd)
-    const bodyBytes = 1 + varintLength(timestampDelta) + varintLength(cursor.offsetDelta) + payload.length
-    const bytes = batch.reserve(varintLength(bodyBytes) + bodyBytes)
-    let at = writeVarint(bytes, batch.length, bodyBytes)
-    bytes[at++] = 0 // attributes
-    at = writeVarint(bytes, at, timestampDelta)
-    at = writeVarint(bytes, at, cursor.offsetDelta)
-    bytes.set(payload, at)
-    batch.length = at + payload.length
+    appendRecord(batch, cursor, timestampDelta, cursor.offsetDelta)
     count++
   }
   return sealBatch(batch.written(), header.codec, {
@@ -95,6 +128,19 @@ function rewrite(
     maxTimestamp: source.timestampType === 'LogAppendTime' ? source.maxTimestamp : latest,
     hasDeleteHorizon: source.hasDeleteHorizon || newHorizonMs !== null,
   })
+}
+
+/** The record that the cursor stands at, with other deltas. */
+function appendRecord(batch: GrowingBytes, cursor: RecordCursor, timestampDelta: number, offsetDelta: number): void {
+  const payload = cursor.bytes.subarray(cursor.payloadAt, cursor.recordEnd)
+  const bodyBytes = 1 + varintLength(timestampDelta) + varintLength(offsetDelta) + payload.length
+  const bytes = batch.reserve(varintLength(bodyBytes) + bodyBytes)
+  let at = writeVarint(bytes, batch.length, bodyBytes)
+  bytes[at++] = 0 // attributes
+  at = writeVarint(bytes, at, timestampDelta)
+  at = writeVarint(bytes, at, offsetDelta)
+  bytes.set(payload, at)
+  batch.length = at + payload.length
 }
 
 function recordOf(cursor: RecordCursor, baseOffset: number): CleanedRecord {

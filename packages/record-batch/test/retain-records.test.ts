@@ -7,6 +7,7 @@ import {
   emptyBatch,
   type RecordInput,
   records,
+  recordsBetween,
   retainRecords,
 } from '../src/index.ts'
 
@@ -108,6 +109,33 @@ describe('retaining some records of a batch', () => {
     const batch = new BatchView(retainRecords(source, { ...rules, keep: ({ offset }) => offset === 100 })!)
     expect([batch.timestampType, batch.maxTimestamp]).toEqual(['LogAppendTime', 5000])
     expect(shown(batch)).toEqual(shown(source).slice(0, 1))
+  })
+
+  it.each(codecs)('%s: gives the records of some offsets as a batch of exactly those', (codec) => {
+    const source = batchOf({ codec, producerId: 5, producerEpoch: 2, baseSequence: 9 })
+    const all = shown(source)
+    for (const [from, to] of [
+      [100, 104],
+      [101, 103],
+      [98, 102],
+      [103, 110],
+      [90, 95],
+    ] as const) {
+      const batch = new BatchView(recordsBetween(source, from, to, 1 << 20))
+      expect([batch.baseOffset, batch.lastOffset, batch.producerId, batch.isCrcValid()]).toEqual([
+        from,
+        to - 1,
+        -1,
+        true,
+      ])
+      const wanted = all.filter(({ offset }) => offset >= from && offset < to)
+      expect(shown(batch)).toEqual(wanted)
+      expect(batch.maxTimestamp).toBe(Math.max(-1, ...wanted.map(({ timestamp }) => timestamp)))
+    }
+    const none = new BatchView(recordsBetween(null, 5, 9, 1 << 20))
+    expect([none.baseOffset, none.lastOffset, none.count]).toEqual([5, 8, 0])
+    const stamped = new BatchView(recordsBetween(batchOf({ codec, logAppendTimeMs: 5000 }), 101, 102, 1 << 20))
+    expect(shown(stamped).map(({ timestamp }) => timestamp)).toEqual([5000])
   })
 
   it('has a batch that says there is nothing', () => {

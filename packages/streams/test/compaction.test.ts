@@ -1,6 +1,7 @@
 import { batches, type RecordInput, records } from '@pico/record-batch'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Partition, Streams, StreamsSettings } from '../src/index.ts'
+import { newStream, opened } from './path-system.ts'
 import {
   accepted,
   append,
@@ -124,6 +125,28 @@ describe.each(walKinds)('a topic with the policy "compact" (%s WAL)', (kind) => 
     expect(await partition.offsetForTimestamp(start + 10)).toMatchObject({ offset: 2, timestampMs: start + 30 })
     expect(await partition.offsetForTimestamp(start + 35)).toMatchObject({ offset: 3, timestampMs: start + 40 })
     expect(await partition.offsetOfMaxTimestamp()).toMatchObject({ offset: 3 })
+  })
+
+  it('is forked at any offset, in a gap too, and the fork has the same offsets', async () => {
+    await write('a=1', 'b=1', 'c=1', 'd=1')
+    await write('a=2', 'e=1', 'b=2', 'f=1')
+    await write('c=2', 'f=2')
+    await compact()
+    const left = ['3:d=1', '4:a=2', '5:e=1', '6:b=2', '8:c=2', '9:f=2']
+    expect(await seen()).toEqual(left)
+    for (let offset = 0; offset <= 10; offset++) {
+      const point = { source: '/orders', offset, subOffset: 0 }
+      const name = `/fork-${offset}`
+      const outcome = await streams.paths.create(newStream(name, { fork: point }))
+      expect(outcome.kind, name).toBe('created')
+      partition = await opened(streams, name)
+      expect(partition.highWatermark, name).toBe(offset)
+      expect(await seen(), name).toEqual(left.filter((text) => Number(text.split(':')[0]) < offset))
+      await write('z=1')
+      expect((await seen()).at(-1), name).toBe(`${offset}:z=1`)
+    }
+    partition = await openPartition(streams)
+    expect(await seen()).toEqual(left)
   })
 
   it('gives space back, and the objects of before go', async () => {
