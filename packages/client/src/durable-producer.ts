@@ -23,6 +23,7 @@ export function durableProducer(
   settings: ProducerSettings,
 ): DurableProducer {
   const lane = transport.nextLane()
+  const path = pathOfStreamName(stream.name)
   const sender: BatchSender<string | Uint8Array, PreparedPiece, string> = {
     prepare(piece) {
       const bytes = typeof piece === 'string' ? Buffer.from(piece) : new Uint8Array(piece)
@@ -40,7 +41,7 @@ export function durableProducer(
       }
       const answer = await transport.once({
         method: 'POST',
-        path: pathOfStreamName(stream.name),
+        path,
         stream: stream.name,
         headers,
         body,

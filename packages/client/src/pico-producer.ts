@@ -16,6 +16,7 @@ export type PicoProducer = Producer<RecordInput, PreparedAppend, number>
 /** The Pico protocol numbers a producer's records, and tells a repetition where the first one went. */
 export function picoProducer(transport: Transport, stream: string, settings: ProducerSettings): PicoProducer {
   const lane = transport.nextLane()
+  const path = pathOfStreamName(stream)
   const sender: BatchSender<RecordInput, PreparedAppend, number> = {
     prepare(input) {
       const record = appendRecordOf(input)
@@ -32,7 +33,7 @@ export function picoProducer(transport: Transport, stream: string, settings: Pro
       }
       const answer = await transport.once({
         method: 'POST',
-        path: pathOfStreamName(stream),
+        path,
         stream,
         headers,
         body,

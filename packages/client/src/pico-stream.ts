@@ -83,10 +83,12 @@ export interface Page extends PageOf<number> {
 export class PicoStream {
   readonly name: string
   readonly #transport: Transport
+  readonly #path: string
 
   /** @throws PicoError 'bad_request' for what no stream can be called */
   constructor(transport: Transport, name: string) {
     this.name = canonicalName(name)
+    this.#path = pathOfStreamName(this.name)
     this.#transport = transport
   }
 
@@ -205,7 +207,7 @@ export class PicoStream {
   #call(call: Pick<Call, 'method' | 'repeatable' | 'signal'> & Partial<Call>): Call {
     const read = call.method === 'GET' || call.method === 'HEAD'
     return {
-      path: pathOfStreamName(this.name),
+      path: this.#path,
       stream: this.name,
       sharing: { kind: read ? 'read' : 'alone' },
       ...call,

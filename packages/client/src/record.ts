@@ -105,5 +105,6 @@ function headerBytes(headers: NonNullable<RecordFields['headers']>): AppendRecor
 }
 
 function bytesOf(value: string | Uint8Array): Uint8Array {
-  return typeof value === 'string' ? Buffer.from(value) : new Uint8Array(value)
+  // From Buffer's pool: a buffer of its own for every small record would cost more than all the rest.
+  return typeof value === 'string' ? Buffer.from(value) : Buffer.from(value) // copies
 }

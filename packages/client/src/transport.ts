@@ -50,7 +50,7 @@ const ownersMax = 10_000
 /** Requests to a cluster: each goes to the server that has the stream, again where that is safe. */
 export class Transport {
   readonly #settings: TransportSettings
-  readonly #endpoint: URL
+  readonly #endpointOrigin: string
   readonly #prefix: string
   readonly #origins = new Map<string, OriginConnections>()
   readonly #owners = new Map<string, string>()
@@ -62,7 +62,7 @@ export class Transport {
     const endpoint = URL.parse(settings.endpoint)
     if (endpoint === null || !/^https?:$/.test(endpoint.protocol))
       throw new PicoError('bad_request', `${JSON.stringify(settings.endpoint)} is not an http: or https: URL`)
-    this.#endpoint = endpoint
+    this.#endpointOrigin = endpoint.origin // computed anew each time it is asked for
     this.#prefix = endpoint.pathname.replace(/\/$/, '')
   }
 
@@ -103,21 +103,21 @@ export class Transport {
 
   /** As `call`, without trying again, and without looking at the body. */
   async once(call: Call): Promise<Answer> {
-    const search = searchOf(call.query)
-    let target = new URL(this.#owner(call.stream))
+    const search = call.query === undefined ? '' : searchOf(call.query)
+    let origin = this.#owner(call.stream)
     let path = `${this.#prefix}${call.path}${search}`
     for (let hops = 0; hops <= redirectsMax; hops++) {
-      const answer = await this.#send(target.origin, path, call)
+      const answer = await this.#send(origin, path, call)
       if (answer.statusCode !== 307 && answer.statusCode !== 308)
         return { status: answer.statusCode, headers: answer.headers, body: answer.body }
       await answer.body.dump()
       const given = textHeader(answer.headers, 'location')
-      const location = given === null ? null : URL.parse(given, new URL(path, target))
+      const location = given === null ? null : URL.parse(given, `${origin}${path}`)
       if (location === null || !/^https?:$/.test(location.protocol))
-        throw new PicoError('redirect_loop', `${target.origin} redirects to nowhere`, { status: answer.statusCode })
-      target = location
+        throw new PicoError('redirect_loop', `${origin} redirects to nowhere`, { status: answer.statusCode })
+      origin = location.origin
       path = `${location.pathname}${location.search}`
-      this.#remember(call.stream, location.origin)
+      this.#remember(call.stream, origin)
     }
     this.#forget(call.stream)
     throw new PicoError('redirect_loop', `${call.method} ${call.path} was redirected ${redirectsMax} times`, {
@@ -180,13 +180,13 @@ export class Transport {
   }
 
   #owner(stream: string | null): string {
-    return (stream === null ? undefined : this.#owners.get(stream)) ?? this.#endpoint.origin
+    return (stream === null ? undefined : this.#owners.get(stream)) ?? this.#endpointOrigin
   }
 
   #remember(stream: string | null, origin: string): void {
     if (stream === null) return
     this.#owners.delete(stream)
-    if (origin === this.#endpoint.origin) return
+    if (origin === this.#endpointOrigin) return
     this.#owners.set(stream, origin)
     const [oldest] = this.#owners.keys()
     if (this.#owners.size > ownersMax && oldest !== undefined) this.#owners.delete(oldest)
@@ -210,8 +210,8 @@ export async function deleteOnce(transport: Transport, call: Call): Promise<void
   }
 }
 
-function searchOf(query: Call['query']): string {
+function searchOf(query: NonNullable<Call['query']>): string {
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value))
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
   return search.size === 0 ? '' : `?${search}`
 }
