@@ -17,6 +17,9 @@ afterEach(async () => {
 
 const anyPort = ['kafka-listen', 'listen', 'admin-listen'].flatMap((flag) => [`--${flag}`, '127.0.0.1:0'])
 
+/** Probes stand for two seconds, and the machine may be busy. */
+const eventually = { timeout: 20_000, interval: 100 }
+
 interface Ready {
   readonly ready: boolean
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly problem: string | null }[]
@@ -46,7 +49,6 @@ describe('/ready', { timeout: 60_000 }, () => {
       body: { checks: ['serving', 'storage', 'wal', 'metadata'].map((name) => ({ name, ok: true, problem: null })) },
     })
     renameSync(objects, join(folder, 'elsewhere'))
-    const eventually = { timeout: 20_000, interval: 200 }
     await vi.waitFor(async () => expect((await readyOf(port)).status).toBe(503), eventually)
     expect((await readyOf(port)).body.checks).toMatchObject([
       { name: 'serving', ok: true },
@@ -60,14 +62,14 @@ describe('/ready', { timeout: 60_000 }, () => {
   })
 
   it('fails from SIGTERM on, while everything is served until the drain time is up; who waits at a tail is answered', async () => {
-    const server = new PicoProcess(['serve', ...anyPort, '--shutdown-drain-sec', '3'], { cwd: folder })
+    const server = new PicoProcess(['serve', ...anyPort, '--shutdown-drain-sec', '6'], { cwd: folder })
     const [kafka, http, admin] = [await server.kafkaPort(), await server.httpPort(), await server.adminPort()]
     const url = `http://127.0.0.1:${http}/orders`
     expect((await fetch(url, { method: 'PUT' })).status).toBe(201)
-    await vi.waitFor(async () => expect((await readyOf(admin)).status).toBe(200))
+    await vi.waitFor(async () => expect((await readyOf(admin)).status).toBe(200), eventually)
     const parked = fetch(`${url}?seq=now&live=long-poll`)
     server.signal('SIGTERM')
-    await vi.waitFor(async () => expect((await readyOf(admin)).status).toBe(503))
+    await vi.waitFor(async () => expect((await readyOf(admin)).status).toBe(503), eventually)
     expect((await readyOf(admin)).body.checks[0]).toMatchObject({
       name: 'serving',
       problem: expect.stringMatching(/^draining/),
