@@ -65,7 +65,7 @@ export class Flush {
         lengthBytes: run.lengthBytes,
         maxTimestampMs: run.maxTimestampMs,
         crc32c: run.crc32c,
-        summary: run.summaries.length === 1 ? (run.summaries[0] as Uint8Array) : Buffer.concat(run.summaries),
+        summary: run.joinedSummaries(),
       }
     })
   }

@@ -7,6 +7,8 @@ export interface RunLocation {
   readonly position: number
 }
 
+const noSummary = new Uint8Array(0)
+
 /** Consecutive entries of one stream, side by side in one slab and one frame: what the engine keeps of un-packed data. */
 export class Run {
   readonly streamId: number
@@ -31,6 +33,12 @@ export class Run {
     this.slab = slab
     this.slabPosition = slabPosition
     this.bodyPosition = bodyPosition
+  }
+
+  /** In one piece, which is all that is kept from now on: thousands of small ones would cost more than what they say. */
+  joinedSummaries(): Uint8Array {
+    if (this.summaries.length > 1) this.summaries = [Buffer.concat(this.summaries)]
+    return this.summaries[0] ?? noSummary
   }
 
   /** The bytes, while they are in memory, to be given to a reader. */

@@ -228,5 +228,5 @@ describe.each(walKinds)('a %s WAL, through crashes and failing stores in virtual
 
   test('the same seed gives the same trace', async () => {
     expect(await simulate(kind, 4242, 60)).toEqual(await simulate(kind, 4242, 60))
-  })
+  }, 60_000)
 })

@@ -46,6 +46,8 @@ export class NodePathStreams implements PathStreams {
 
   async describe(name: string): Promise<StreamDescription | StreamMiss> {
     if (isInternalPath(name)) return 'missing'
+    const open = this.#parts.partitions.openedPath(name)
+    if (open !== undefined) return describeStream(open.record, open, this.#parts.node)
     const [record] = await this.#parts.metadata.streams.byName([name])
     if (record === undefined) return 'missing'
     if (record.life === 'gone') return 'gone'

@@ -110,12 +110,18 @@ export class OpenPartitions {
 
   getPath(name: string): OpenPartition | PathMiss | Promise<OpenPartition | PathMiss> {
     if (this.#isOver) return 'not-owner'
-    const open = this.#byPath.get(name)
-    if (open?.isServing) return open
+    const open = this.openedPath(name)
+    if (open !== undefined) return open
     return this.#ask({ path: name }).then((answer) => {
       if (typeof answer !== 'string' || answer === 'gone' || answer === 'not-owner') return answer
       return 'missing'
     })
+  }
+
+  /** One that is open and may be had by its path, without opening it. */
+  openedPath(name: string): OpenPartition | undefined {
+    const open = this.#isOver ? undefined : this.#byPath.get(name)
+    return open?.isServing ? open : undefined
   }
 
   /** One that is open, without opening it. */

@@ -48,6 +48,42 @@ describe('a stream made by its path', () => {
     expect(await streams.paths.describe('/b')).toBe('missing')
   })
 
+  it('is made together with those asked for at the same time, each with its own outcome', async () => {
+    created(await streams.paths.create(newStream('/3')))
+    await openTopic(streams, 'x.y')
+    const names = [...Array.from({ length: 40 }, (_, index) => `/${index}`), '/x/y', '/x_y']
+    system.statements.length = 0
+    const outcomes = await Promise.all(
+      names.map((name, index) =>
+        streams.paths.create(
+          newStream(name, {
+            records: index % 2 === 0 ? values(name) : [],
+            closed: index % 4 === 0,
+            matches: () => false,
+          }),
+        ),
+      ),
+    )
+    const commits = system.statements.filter((sql) => /^commit/i.test(sql)).length
+    expect(outcomes.map(({ kind }) => kind)).toEqual(names.map((name) => (name === '/3' ? 'conflict' : 'created')))
+    // Made, opened and revealed: a round or two of each, not forty. Where a topic is taken, those of that round are made one by one.
+    expect(commits).toBeLessThan(names.length + 20)
+    expect(await streams.paths.describe('/4')).toMatchObject({ topic: '4', nextOffset: 1, closed: true })
+    expect(await streams.paths.describe('/x/y')).toMatchObject({ topic: null })
+    expect(await readValues(await opened(streams, '/38'))).toEqual(['0=/38'])
+  })
+
+  it('asks SQL for nothing while it is open', async () => {
+    created(await streams.paths.create(newStream('/a', { records: values('x') })))
+    const stream = await opened(streams, '/a')
+    system.statements.length = 0
+    await appended(stream.appendRecords(values('y'))).committed
+    expect(await readValues(stream)).toEqual(['0=x', '1=y'])
+    expect(await streams.paths.describe('/a')).toMatchObject({ nextOffset: 2, ownerNodeId: 1, leaderEpoch: 1 })
+    expect(await streams.paths.open('/a')).toBe(stream)
+    expect(system.statements).toEqual([])
+  })
+
   it('takes nothing once it is closed, from nobody', async () => {
     await streams.paths.create(newStream('/a'))
     const stream = await opened(streams, '/a')
