@@ -16,7 +16,9 @@ const standard = ['pico', 'pico-shared-wal', 'pico-packing', 'pico-shared-wal-pa
 describe.concurrent.each(brokersUnderTest(standard))('$name, killed under load', ({ start }) => {
   it(`keeps every acknowledged record through ${kills} kills in ${loadSeconds} s`, async () => {
     const broker = await start()
-    onTestFinished(() => broker.close())
+    onTestFinished(async () => {
+      await broker.close()
+    })
     const load = await startLoad({ port: broker.port, name: 'crash', topics: 3, java })
     for (let kill = 1; kill <= kills; kill++) {
       const before = load.acknowledgedRecords()
