@@ -3,7 +3,7 @@ import type { Logger } from './surroundings.ts'
 
 /** Failures of the layers below that are nobody's bug (see their `errors.ts`), by their code: what the client is told. */
 const passing: Readonly<Record<string, string>> = {
-  PICO_LOG_APPEND_FAILED: 'the records could not be made durable; they are not there',
+  PICO_LOG_APPEND_FAILED: 'the records could not be made durable',
   PICO_LOG_READ_FAILED: 'the records could not be read from storage',
   PICO_LOG_CLOSED: 'the server is going down',
   PICO_STREAMS_PARTITION_GONE: 'the stream is being moved or deleted',
@@ -26,7 +26,10 @@ export function httpErrorOf(error: unknown, log: Logger, what: object): HttpErro
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (Object.hasOwn(passing, code)) {
     if (warned.has(code)) log.warn({ ...what, err: error }, 'an HTTP request failed')
-    return unavailable(passing[code] ?? code)
+    const message = passing[code] ?? code
+    // The log has them back, but if it dies before its next flush they may be found again: an append that is not idempotent must not
+    // be told to come again, as `Retry-After` does.
+    return code === 'PICO_LOG_APPEND_FAILED' ? new HttpError('unavailable', message) : unavailable(message)
   }
   log.error({ ...what, err: error }, 'an HTTP request failed because of a bug')
   return new HttpError('internal', 'something went wrong in the server')
