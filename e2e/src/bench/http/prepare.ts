@@ -9,6 +9,11 @@ export async function createStream(port: number, path: string, contentType: stri
   assert(status === 201, `creating ${path}: ${status}`)
 }
 
+export async function deleteStream(port: number, path: string): Promise<void> {
+  const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'DELETE' })
+  assert(status === 204, `deleting ${path}: ${status}`)
+}
+
 /** Sends a request so many times, over several connections. */
 export async function appendRepeatedly(port: number, request: Uint8Array, times: number): Promise<void> {
   let left = times
