@@ -33,7 +33,14 @@ async function produce(topic: string, value: string): Promise<number> {
 /** As Kafka's clients list them. */
 async function topics(): Promise<string[]> {
   const connection = await connectRaw(doors.kafkaPort)
-  const answer = await connection.ask(metadata, 1, { topics: null }).finally(() => connection.close())
+  const answer = await connection
+    .ask(metadata, 4, {
+      topics: null,
+      allowAutoTopicCreation: false,
+      includeClusterAuthorizedOperations: false,
+      includeTopicAuthorizedOperations: false,
+    })
+    .finally(() => connection.close())
   return answer.topics.map(({ name }) => name ?? '')
 }
 

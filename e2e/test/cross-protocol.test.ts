@@ -38,7 +38,7 @@ describe.each(['local', 'shared'] as const)('appends over Kafka, Pico and Durabl
     `are the same records over all three, through ${restarts} restarts`,
     async () => {
       const seed = seedOfRun()
-      console.log(`CROSS_SEED=${seed}`)
+      console.log(`E2E_CROSS_SEED=${seed}`)
       const random = new Seeded(seed)
       const served = await serveDoors({ wal, flags: packingFlags })
       server = served.server

@@ -111,7 +111,7 @@ function javaSnappy(payload: Buffer): Buffer {
     const block = compressSync(payload.subarray(at, at + 32 * 1024))
     const length = Buffer.alloc(4)
     length.writeInt32BE(block.length)
-    parts.push(length, block)
+    parts.push(length, Buffer.from(block))
   }
   return Buffer.concat(parts)
 }

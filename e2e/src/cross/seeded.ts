@@ -39,8 +39,8 @@ export class Seeded {
   }
 }
 
-/** `CROSS_SEED`, or one of the moment: whoever uses it prints it. */
+/** `E2E_CROSS_SEED`, or one of the moment: whoever uses it prints it. */
 export function seedOfRun(): number {
-  const given = process.env['CROSS_SEED']
+  const given = process.env['E2E_CROSS_SEED']
   return given === undefined ? Date.now() % 2 ** 31 : Number(given)
 }
