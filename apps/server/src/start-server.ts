@@ -69,6 +69,7 @@ async function open(
   for (const [flag, folder] of bare) readiness.watch(storeProbe(flag, folder, node.nodeId))
   readiness.watch(metadataProbe(metadata))
 
+  const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
   const fenced = Promise.withResolvers<'fenced'>()
   const engine = await explained('log', config, () =>
     openLog(
@@ -79,7 +80,7 @@ async function open(
         node,
         clock: systemClock,
         format: recordBatchEntries,
-        onProblem: (message, error) => log.warn({ err: error }, message),
+        onProblem,
       },
       logSettings(config),
     ),
@@ -92,7 +93,10 @@ async function open(
   }
 
   const partitionsMax = config.kafka?.partitionsMax ?? 1
-  const streams = await openStreams({ log: engine, metadata, node, clusterId, clock: systemClock }, { partitionsMax })
+  const streams = await openStreams(
+    { log: engine, metadata, node, clusterId, clock: systemClock, onProblem },
+    { partitionsMax },
+  )
   closers.add(() => streams.close())
 
   const doors = new Doors()

@@ -18,7 +18,8 @@ const orders = `http://${listener.host}:${listener.port}/orders`
 await fetch(orders, { method: 'PUT', headers: { 'Content-Type': 'text/plain' } })
 const appended = await fetch(orders, { method: 'POST', body: 'one lamp' })
 console.log('next:', appended.headers.get('Pico-Next-Seq'))
-for (const { seq, body } of await (await fetch(`${orders}?seq=0`)).json()) console.log(seq, body)
+const records = (await (await fetch(`${orders}?seq=0`)).json()) as { seq: number; body: string }[]
+for (const { seq, body } of records) console.log(seq, body)
 
 await listener.close(1000)
 await streams.close()

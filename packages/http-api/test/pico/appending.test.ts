@@ -281,7 +281,11 @@ describe('when storage fails', () => {
     pico.store.inject({ operation: 'write', fault: { kind: 'fail-before', code: 'ENOSPC' } })
     const failed = await pico.append(path, 'lost')
     // No Retry-After: the records may be found again if the server dies now, so that only an idempotent producer may repeat.
-  expect([failed.status, errorOf(failed).error, failed.headers['retry-after']]).toEqual([503, 'unavailable', undefined])
+    expect([failed.status, errorOf(failed).error, failed.headers['retry-after']]).toEqual([
+      503,
+      'unavailable',
+      undefined,
+    ])
     pico.store.heal()
     await expect.poll(async () => (await pico.append(path, 'kept')).status).toBe(200)
     expect((await pico.records(path)).map(({ body }) => body)).toEqual(['kept'])
