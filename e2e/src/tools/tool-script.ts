@@ -13,6 +13,8 @@ export interface ToolStep {
   readonly input?: string
   /** What a run of it must differ in, made equal: times, ids, rates. */
   readonly normalize?: (line: string) => string | null
+  /** Its lines come in no order that could be relied on. */
+  readonly isUnordered?: boolean
 }
 
 export interface ToolResult {
@@ -34,7 +36,8 @@ export async function runTools(bootstrap: string, steps: readonly ToolStep[]): P
       const answer = await answers.next()
       if (answer.done) throw new Error(`${step.name}: the JVM ended`)
       const [exitCode = '', printed = ''] = answer.value.split(' ')
-      results.set(step.name, { exitCode: Number(exitCode), lines: linesOf(printed, bootstrap, step) })
+      const lines = linesOf(printed, bootstrap, step)
+      results.set(step.name, { exitCode: Number(exitCode), lines: step.isUnordered ? lines.toSorted() : lines })
     }
   } finally {
     jvm.stdin.end()
