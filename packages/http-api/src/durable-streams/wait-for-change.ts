@@ -1,6 +1,6 @@
 import type { PathStream } from '@pico/streams'
+import { keepTouching } from '../server/keep-touching.ts'
 import type { Clock } from '../server/surroundings.ts'
-import { keepTouching } from './keep-touching.ts'
 
 export type WaitOutcome = 'changed' | 'deleted' | 'lost' | 'timeout' | 'over'
 

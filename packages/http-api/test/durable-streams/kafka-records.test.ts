@@ -1,6 +1,7 @@
 import { records } from '@pico/record-batch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { controlsOf, dataOf, openTestServer, produce, readEvents, type TestServer } from './server.ts'
+import { produce } from '../produce.ts'
+import { controlsOf, dataOf, openTestServer, readEvents, type TestServer } from './server.ts'
 
 let server: TestServer
 beforeAll(async () => {

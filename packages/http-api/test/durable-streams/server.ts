@@ -1,6 +1,5 @@
 import { openLog, systemClock } from '@pico/log'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
-import { BatchBuilder, type BatchBuilderSettings, type RecordInput } from '@pico/record-batch'
 import { openMemoryStore } from '@pico/storage/memory'
 import { openStreams, type PathStream, recordBatchEntries, type Streams } from '@pico/streams'
 import { durableStreamsService } from '../../src/durable-streams/service.ts'
@@ -86,19 +85,6 @@ export async function openTestServer(
       await metadata.close()
     },
   }
-}
-
-/** As a Kafka client writes them. */
-export async function produce(
-  stream: PathStream,
-  records: readonly RecordInput[],
-  settings: BatchBuilderSettings = {},
-): Promise<void> {
-  const builder = new BatchBuilder(settings)
-  for (const record of records) builder.append(record)
-  const { accepted, refused } = stream.append(builder.build(), { zstdAllowed: true })
-  if (accepted === undefined) throw new Error(JSON.stringify(refused))
-  await accepted.committed
 }
 
 export interface SseEvent {

@@ -1,7 +1,8 @@
 import { Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { produce } from '../produce.ts'
 import { EventReader } from './event-reader.ts'
-import { errorOf, PicoSystem, picoHeadersOf, produce } from './pico-system.ts'
+import { errorOf, PicoSystem, picoHeadersOf } from './pico-system.ts'
 
 const timing = { longPollTimeoutMs: 400, sseMaxDurationMs: 1500, sseKeepAliveMs: 200 }
 let pico: PicoSystem

@@ -4,7 +4,6 @@ import { errorBodySchema, type JsonReadRecord, jsonReadSchema } from '@pico/http
 import { type Log, type LogSettings, openLog, systemClock } from '@pico/log'
 import type { Metadata } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
-import { BatchBuilder, type BatchBuilderSettings, type RecordInput } from '@pico/record-batch'
 import type { ObjectStore, SegmentStore } from '@pico/storage'
 import { type FaultInjection, withFaults } from '@pico/storage/faults'
 import { openMemoryStore } from '@pico/storage/memory'
@@ -188,19 +187,6 @@ export class PicoSystem {
     await this.#streams.close()
     await this.#log.close()
   }
-}
-
-/** As a Kafka client writes them. */
-export async function produce(
-  stream: PathStream,
-  records: readonly RecordInput[],
-  settings: BatchBuilderSettings = {},
-): Promise<void> {
-  const builder = new BatchBuilder(settings)
-  for (const record of records) builder.append(record)
-  const { accepted, refused } = stream.append(builder.build(), { zstdAllowed: true })
-  if (accepted === undefined) throw new Error(JSON.stringify(refused))
-  await accepted.committed
 }
 
 /** The body of an error, which has the form that all errors have. */

@@ -2,7 +2,8 @@ import { decodeReadBatch } from '@pico/http-contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPage } from '../../src/pico/read-page.ts'
 import { jsonRecords } from '../../src/pico/record-encoders.ts'
-import { errorOf, PicoSystem, picoHeadersOf, produce } from './pico-system.ts'
+import { produce } from '../produce.ts'
+import { errorOf, PicoSystem, picoHeadersOf } from './pico-system.ts'
 
 let pico: PicoSystem
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import type { PathStream } from '@pico/streams'
-import type { Clock } from '../server/surroundings.ts'
+import type { Clock } from './surroundings.ts'
 
 const touchesPerTtl = 4
 const pauseMsMin = 50
