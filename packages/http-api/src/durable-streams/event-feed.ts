@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert'
 import type { PartitionChange, PathStream } from '@pico/streams'
 import type { Exchange } from '../server/exchange.ts'
-import { keepTouching } from '../server/keep-touching.ts'
+import { watchForEvents } from '../server/live-events.ts'
 import { laterCursor, nextCursor } from './cursor.ts'
 import { modeOf } from './media-type.ts'
 import type { StreamPosition } from './offset-token.ts'
 import type { Chunk } from './read-chunk.ts'
 import type { DurableStreamsParts } from './request.ts'
-import { controlFrame, dataFrame, keepAliveFrame } from './sse-frames.ts'
+import { controlFrame, dataFrame } from './sse-frames.ts'
 import { ssePayload } from './sse-payload.ts'
 
 export interface Following {
@@ -47,28 +47,17 @@ export class EventFeed {
   }
 
   start(headers: readonly string[], first: Chunk): void {
-    const { clock, observer, settings } = this.#parts
+    const { clock, settings } = this.#parts
     const exchange = this.#exchange
     this.#endMs = clock.nowMs() + settings.sseMaxDurationMs
     exchange.begin(200, headers)
-    const unwatch = this.#stream.watch((change) => this.#changed(change))
-    const cancelEnd = clock.after(settings.sseMaxDurationMs, () => this.#end())
-    const ignoreDraining = exchange.onDraining(() => this.#end())
-    const stopTouching = keepTouching(this.#stream, clock)
-    const beat = () => {
-      if (!exchange.response.writableNeedDrain) exchange.response.write(keepAliveFrame)
-      cancelBeat = clock.after(settings.sseKeepAliveMs, beat)
-    }
-    let cancelBeat = clock.after(settings.sseKeepAliveMs, beat)
-    observer.liveReaderOpened('sse')
+    const stop = watchForEvents(exchange, this.#stream, this.#parts, {
+      changed: (change) => this.#changed(change),
+      over: () => this.#end(),
+    })
     this.#stop = () => {
       this.#stop = null
-      unwatch()
-      cancelEnd()
-      ignoreDraining()
-      stopTouching()
-      cancelBeat()
-      observer.liveReaderClosed('sse')
+      stop()
     }
     exchange.onClose(() => this.#stop?.())
     this.#tell(first)

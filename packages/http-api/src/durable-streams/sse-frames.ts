@@ -1,8 +1,5 @@
 import { offsetToken, type StreamPosition } from './offset-token.ts'
 
-/** A line of nothing but a colon: keeps the connection in use, and no reader sees it (WHATWG HTML, 9.2.6). */
-export const keepAliveFrame = Buffer.from(':\n\n')
-
 const eventLine = Buffer.from('event: data\n')
 const field = Buffer.from('data:')
 const [lineFeed, carriageReturn, blank] = [0x0a, 0x0d, 0x20]

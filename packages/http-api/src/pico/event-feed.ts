@@ -2,13 +2,10 @@ import assert from 'node:assert'
 import { type ControlEvent, eventNames, mediaTypes } from '@pico/http-contract'
 import type { PartitionChange, PathStream } from '@pico/streams'
 import type { Exchange } from '../server/exchange.ts'
-import { keepTouching } from '../server/keep-touching.ts'
+import { watchForEvents } from '../server/live-events.ts'
 import type { PicoParts } from './pico-parts.ts'
 import type { Page } from './read-page.ts'
 import { jsonRecords } from './record-encoders.ts'
-
-/** A comment: keeps the connection in use, and no reader sees it. */
-const keepAlive = Buffer.from(':\n\n')
 
 /**
  * `live=sse`: events as records come, until the stream ends, the time is up or the client goes. A client that does not read is sent
@@ -34,28 +31,16 @@ export class EventFeed {
 
   start(): void {
     const exchange = this.#exchange
-    const { clock, observer, settings } = this.#parts
     // Buffering proxies (nginx) are asked to pass events on at once.
     const headers = ['Content-Type', mediaTypes.eventStream, 'Cache-Control', 'no-cache', 'X-Accel-Buffering', 'no']
     exchange.begin(200, headers)
-    const unwatch = this.#stream.watch((change) => this.#changed(change))
-    const cancelEnd = clock.after(settings.sseMaxDurationMs, () => this.#end())
-    const ignoreDraining = exchange.onDraining(() => this.#end())
-    const stopTouching = keepTouching(this.#stream, clock)
-    let cancelKeepAlive = clock.after(settings.sseKeepAliveMs, () => beat())
-    const beat = () => {
-      cancelKeepAlive = clock.after(settings.sseKeepAliveMs, beat)
-      if (!exchange.response.writableNeedDrain) exchange.response.write(keepAlive)
-    }
-    observer.liveReaderOpened('sse')
+    const stop = watchForEvents(exchange, this.#stream, this.#parts, {
+      changed: (change) => this.#changed(change),
+      over: () => this.#end(),
+    })
     this.#stop = () => {
       this.#stop = null
-      unwatch()
-      cancelEnd()
-      ignoreDraining()
-      cancelKeepAlive()
-      stopTouching()
-      observer.liveReaderClosed('sse')
+      stop()
     }
     exchange.onClose(() => this.#stop?.())
     if (exchange.isDraining) this.#end()
