@@ -1,3 +1,4 @@
+import type { RunningProcess } from './child-process.ts'
 import { startKafkaOracle } from './kafka-oracle.ts'
 import { packingFlags, startPico } from './pico.ts'
 
@@ -6,6 +7,8 @@ export interface Broker {
   /** `127.0.0.1:port` */
   readonly bootstrap: string
   readonly port: number
+  /** The one that runs now. */
+  readonly process: RunningProcess
   /** Ends it and starts it again on the same data and port. */
   restart(how?: 'stop' | 'kill'): Promise<void>
   close(): Promise<unknown>

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { brokersUnderTest } from '../src/broker.ts'
 import { expectKept } from '../src/durability/expect-kept.ts'
 import { startLoad } from '../src/durability/load.ts'
@@ -14,8 +14,12 @@ const standard = ['pico', 'pico-shared-wal', 'pico-packing', 'pico-shared-wal-pa
 
 // Two at once: a killed broker leaves the machine to the other.
 describe.concurrent.each(brokersUnderTest(standard))('$name, killed under load', ({ start }) => {
-  it(`keeps every acknowledged record through ${kills} kills in ${loadSeconds} s`, async () => {
+  it(`keeps every acknowledged record through ${kills} kills in ${loadSeconds} s`, async ({
+    onTestFailed,
+    onTestFinished,
+  }) => {
     const broker = await start()
+    onTestFailed(() => console.log(`the broker:\n${broker.process.output().slice(-4000)}`))
     onTestFinished(async () => {
       await broker.close()
     })
