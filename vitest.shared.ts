@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['@pico/source', 'node', 'import', 'module', 'default']
+/** Those of `import` and `require` come with the question: given here they would hold for both, and lead `require` to ES modules. */
+const conditions = ['@pico/source', 'node']
 
 /** Every package resolves its neighbours to their sources, so that no build is needed to test. */
 export default defineConfig({

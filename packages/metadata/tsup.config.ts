@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/sqlite.ts', 'src/conformance.ts'],
+  entry: ['src/index.ts', 'src/sqlite.ts', 'src/postgres.ts', 'src/conformance.ts'],
   format: 'esm',
   target: 'node22',
   sourcemap: true,

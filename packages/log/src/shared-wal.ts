@@ -34,6 +34,8 @@ export class SharedWal implements Wal {
   /** Never reused within an epoch, so that an upload given up for dead cannot overwrite a later one when it lands after all. */
   #uploads = 0
   #committedSequence = 0
+  /** Goes up whenever a commit's outcome had to be asked for, so that one that comes late changes nothing. */
+  #attempt = 0
   #queue: Upload[] = []
   /** Why writes failed, until `resume`. */
   #failure: Error | null = null
@@ -134,10 +136,7 @@ export class SharedWal implements Wal {
       index: upload.index,
     }))
     try {
-      if (!(await this.#committed(rows))) {
-        this.#failAll(new AppendFailedError('the database did not take the commit'))
-        return
-      }
+      await this.#commitRows(rows)
     } catch (error) {
       this.#failAll(error instanceof Error ? error : new Error(String(error)))
       return
@@ -152,25 +151,34 @@ export class SharedWal implements Wal {
     }
   }
 
-  /** Commits, and where the answer is lost asks the database what happened, for as long as it takes: guessing could lose or double. */
-  async #committed(rows: readonly NewRow[]): Promise<boolean> {
+  /** Commits, for as long as it takes: where the answer is lost, the database is asked what happened, as guessing could lose or double. */
+  async #commitRows(rows: readonly NewRow[]): Promise<void> {
     const last = rows.at(-1)
-    if (last === undefined) return true
-    try {
-      await this.#metadata.log.commitWalObjects(this.#node, rows)
-      return true
-    } catch (error) {
-      if (!(error instanceof MetadataUnavailableError)) throw error
-    }
-    while (!this.#closed) {
+    if (last === undefined) return
+    for (;;) {
       try {
-        return await this.#metadata.log.isWalObjectCommitted(this.#node, last.sequence)
+        await this.#metadata.log.commitWalObjects(this.#node, rows, this.#attempt)
+        return
+      } catch (error) {
+        if (!(error instanceof MetadataUnavailableError)) throw error
+      }
+      const happened = await this.#settled(last.sequence)
+      this.#attempt += 1
+      if (happened) return
+    }
+  }
+
+  async #settled(sequence: number): Promise<boolean> {
+    for (;;) {
+      if (this.#closed)
+        throw new AppendFailedError('the WAL was closed before the database told whether it is committed')
+      try {
+        return await this.#metadata.log.settleWalCommit(this.#node, sequence, this.#attempt)
       } catch (error) {
         if (!(error instanceof MetadataUnavailableError)) throw error
         await new Promise<void>((resume) => this.#clock.after(outcomeRetryMs, resume))
       }
     }
-    return false
   }
 
   #failAll(error: Error): void {

@@ -79,13 +79,17 @@ export interface ObjectSummary {
 
 export interface LogIndex {
   /**
-   * Commits uploaded WAL objects, in sequence order: one statement that advances the node's WAL sequence where its epoch is the
+   * Commits uploaded WAL objects, in sequence order: one update that advances the node's WAL sequence where its epoch is the
    * current one and not fenced, and one insert. Its cost does not depend on how many streams are in them.
+   * @param attempt 0, and one more after every `settleWalCommit`
    * @throws FencedError when nothing advanced. The sequences must continue the last committed one (1 for a new epoch).
    */
-  commitWalObjects(node: NodeIdentity, objects: readonly Omit<WalObjectRow, 'node'>[]): Promise<void>
-  /** Whether that object was committed: resolves an unknown outcome. */
-  isWalObjectCommitted(node: NodeIdentity, sequence: number): Promise<boolean>
+  commitWalObjects(node: NodeIdentity, objects: readonly Omit<WalObjectRow, 'node'>[], attempt?: number): Promise<void>
+  /**
+   * Resolves a commit of unknown outcome, made with `attempt`: whether the object of that sequence was committed. If it was not, it
+   * never will be, even if the commit is still on its way: from now on the node's commits are those of the next attempt. May be repeated.
+   */
+  settleWalCommit(node: NodeIdentity, sequence: number, attempt: number): Promise<boolean>
   /** Committed, un-packed WAL objects of every epoch of the node, by epoch and sequence. */
   walObjects(nodeId: number): Promise<WalObjectRow[]>
 

@@ -29,14 +29,13 @@ export function walConformance(open: OpenMetadata): void {
 
     it('refuses a sequence that does not continue the last one, all of the call', async () => {
       const world = await openWorld(open)
-      const { metadata, node } = world
+      const { metadata } = world
       await expect(committedWal(world, 2)).rejects.toThrow('does not continue')
       await committedWal(world, 1)
       await expect(committedWal(world, 1)).rejects.toThrow('does not continue')
       await expect(committedWal(world, 3)).rejects.toThrow('does not continue')
       await expect(committedWal(world, 2, 4)).rejects.toThrow()
       expect(await metadata.log.walObjects(1)).toHaveLength(1)
-      expect(await metadata.log.isWalObjectCommitted(node, 2)).toBe(false)
       await committedWal(world, 2)
     })
 
@@ -60,8 +59,7 @@ export function walConformance(open: OpenMetadata): void {
       const world = await openWorld(open)
       const { metadata, node } = world
       const [stream] = await openedStreams(world, 'a')
-      const committed = (sequence: number, of = node) => metadata.log.isWalObjectCommitted(of, sequence)
-      expect(await committed(1)).toBe(false)
+      const committed = (sequence: number, of = node) => metadata.log.settleWalCommit(of, sequence, 0)
       await committedWal(world, 1, 2)
       expect([await committed(1), await committed(2), await committed(3)]).toEqual([true, true, false])
       await packed(world, [extentOf(stream?.streamId ?? 0, 0, 5, 1)], { walObjects: [{ node, sequence: 1 }] })
@@ -69,6 +67,22 @@ export function walConformance(open: OpenMetadata): void {
       const second = await restart(world)
       expect([await committed(2), await committed(3), await committed(1, second)]).toEqual([true, false, false])
       expect(await committed(1, { nodeId: 9, nodeEpoch: 1 })).toBe(false)
+    })
+
+    it('lets no commit happen after it was told not to have happened', async () => {
+      const world = await openWorld(open)
+      const { metadata, node } = world
+      const commit = (sequence: number, attempt: number) =>
+        metadata.log.commitWalObjects(node, [walObject(node, sequence)], attempt)
+      await commit(1, 0)
+      expect(await metadata.log.settleWalCommit(node, 2, 0)).toBe(false)
+      await expect(commit(2, 0)).rejects.toThrow('does not continue')
+      await commit(2, 1)
+      expect(await metadata.log.settleWalCommit(node, 2, 1)).toBe(true)
+      // A question that comes a second time, or late, takes nothing back.
+      expect(await metadata.log.settleWalCommit(node, 2, 0)).toBe(true)
+      await commit(3, 2)
+      expect(await metadata.log.walObjects(1)).toHaveLength(3)
     })
   })
 

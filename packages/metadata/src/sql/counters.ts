@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Schema } from './schema.ts'
 
 /** Takes `count` consecutive numbers of a counter and returns the first; counters start at 1. */
-export async function reserveNumbers(tx: Transaction<Schema>, counter: string, count: number): Promise<number> {
+export async function reserveNumbers(tx: Kysely<Schema>, counter: string, count: number): Promise<number> {
   assert(Number.isSafeInteger(count) && count > 0, `cannot reserve ${count} numbers`)
   const row = await tx
     .insertInto('counters')

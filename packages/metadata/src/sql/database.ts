@@ -3,16 +3,30 @@ import type { Schema } from './schema.ts'
 
 /**
  * How the statements of this folder reach a database; each dialect brings its own. Failures of the database itself reject with
- * MetadataUnavailableError, whatever else `statements` throws passes through, and a write that rejects left nothing behind.
+ * MetadataUnavailableError, whatever else `statements` throws passes through, and a write that rejects left nothing behind, unless
+ * it rejects with MetadataUnavailableError: then it may have happened, and whoever asked reads back.
  */
 export interface SqlDatabase {
+  /** Whether one statement may write to several tables (`with … as (insert …)`), which is one round trip instead of four. */
+  readonly writesInCtes: boolean
   /** Reads. Statements of one call may see different moments. */
   read<T>(doing: string, statements: (db: Kysely<Schema>) => Promise<T>): Promise<T>
   /**
    * One transaction, durable when it resolves, isolated as if writes ran one after another. `statements` may be run again when the
    * dialect had to give up an attempt (a serialization failure): it must have no effect but its statements.
    */
-  write<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>): Promise<T>
+  write<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>, repeats?: Repeats): Promise<T>
+  /**
+   * A single statement that is a transaction by itself, on a row or two that it locks: as `write`, without the price of a transaction.
+   * It sees what was committed when it gets its locks, so that its conditions have to be on the rows it changes.
+   */
+  writeOne<T>(doing: string, statement: (db: Kysely<Schema>) => Promise<T>, repeats?: Repeats): Promise<T>
   /** Lets what is under way finish, then closes. Calls from here on reject. */
   close(): Promise<void>
 }
+
+/**
+ * What a database may do when it cannot tell whether a write happened (its connection died in the commit). `harmless`: doing it twice
+ * does no more than doing it once, and it is done again. `unsafe`: whoever asked is told that it is not known.
+ */
+export type Repeats = 'harmless' | 'unsafe'

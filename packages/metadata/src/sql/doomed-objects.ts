@@ -18,7 +18,7 @@ export async function doomUnreferenced(tx: Transaction<Schema>, keys: readonly s
 }
 
 /** Dooms `keys` at `atMs`, now or later, whatever was said of them before. */
-export async function mark(tx: Transaction<Schema>, keys: readonly string[], atMs: number): Promise<void> {
+export async function mark(tx: Kysely<Schema>, keys: readonly string[], atMs: number): Promise<void> {
   for (const chunk of rowChunks(keys)) {
     await tx
       .insertInto('doomed_objects')

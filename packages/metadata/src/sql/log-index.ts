@@ -7,29 +7,35 @@ import { extentsOfObject } from './extents.ts'
 import { commitPack } from './pack.ts'
 import { packedOffsets } from './stream-lookup.ts'
 import { statesOfStreams } from './stream-states.ts'
-import {
-  closeWalSegment,
-  commitWalObjects,
-  createWalSegment,
-  isWalObjectCommitted,
-  walObjects,
-  walSegments,
-} from './wal.ts'
+import { closeWalSegment, commitWalObjects, createWalSegment, settleWalCommit, walObjects, walSegments } from './wal.ts'
 
 export function sqlLogIndex(database: SqlDatabase): LogIndex {
   return {
-    commitWalObjects: (node, objects) =>
-      database.write('committing WAL objects', (tx) => commitWalObjects(tx, node, objects)),
-    isWalObjectCommitted: (node, sequence) =>
-      database.read('reading back a commit', (db) => isWalObjectCommitted(db, node, sequence)),
+    commitWalObjects: (node, objects, attempt = 0) => commitWalObjects(database, node, objects, attempt),
+    settleWalCommit: (node, sequence, attempt) =>
+      database.writeOne(
+        'settling a commit of WAL objects',
+        (db) => settleWalCommit(db, node, sequence, attempt),
+        'harmless',
+      ),
     walObjects: (nodeId) => database.read('listing WAL objects', (db) => walObjects(db, nodeId)),
     createWalSegment: (node, segment) =>
-      database.write(`recording WAL segment ${segment.segmentId}`, (tx) => createWalSegment(tx, node, segment)),
+      database.write(
+        `recording WAL segment ${segment.segmentId}`,
+        (tx) => createWalSegment(tx, node, segment),
+        'harmless',
+      ),
     closeWalSegment: (node, segmentId, committedBytes) =>
-      database.write(`closing WAL segment ${segmentId}`, (tx) => closeWalSegment(tx, node, segmentId, committedBytes)),
+      database.write(
+        `closing WAL segment ${segmentId}`,
+        (tx) => closeWalSegment(tx, node, segmentId, committedBytes),
+        'harmless',
+      ),
     walSegments: (nodeId) => database.read('listing WAL segments', (db) => walSegments(db, nodeId)),
-    announceUpload: (key, dueAtMs) => database.write(`announcing object ${key}`, (tx) => mark(tx, [key], dueAtMs)),
-    commitPack: (node, pack, nowMs) => database.write('committing a pack', (tx) => commitPack(tx, node, pack, nowMs)),
+    announceUpload: (key, dueAtMs) =>
+      database.writeOne(`announcing object ${key}`, (tx) => mark(tx, [key], dueAtMs), 'harmless'),
+    commitPack: (node, pack, nowMs) =>
+      database.write('committing a pack', (tx) => commitPack(tx, node, pack, nowMs), 'harmless'),
     streamStates: (streamIds) => database.read('reading stream states', (db) => statesOfStreams(db, streamIds)),
     packedOffsets: (streamIds) => database.read('reading packed offsets', (db) => packedOffsets(db, streamIds)),
     compactionCandidates: (limits) =>
@@ -37,11 +43,11 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
     extentsOfObject: (objectId) =>
       database.read(`reading the extents of object ${objectId}`, (db) => extentsOfObject(db, objectId)),
     replaceExtents: (node, replacement, nowMs) =>
-      database.write('replacing extents', (tx) => replaceExtents(tx, node, replacement, nowMs)),
+      database.write('replacing extents', (tx) => replaceExtents(tx, node, replacement, nowMs), 'harmless'),
     commitCompaction: (node, compaction, nowMs) =>
-      database.write('committing a compaction', (tx) => commitCompaction(tx, node, compaction, nowMs)),
+      database.write('committing a compaction', (tx) => commitCompaction(tx, node, compaction, nowMs), 'harmless'),
     doomed: (beforeMs, limit) => database.read('listing doomed objects', (db) => doomedObjects(db, beforeMs, limit)),
-    forgetDoomed: (keys) => database.write('forgetting deleted objects', (tx) => unmark(tx, keys)),
+    forgetDoomed: (keys) => database.write('forgetting deleted objects', (tx) => unmark(tx, keys), 'harmless'),
     knownKeys: (keys) => database.read('looking up object keys', (db) => knownKeys(db, keys)),
     totals: () =>
       database.read('counting objects', async (db) => {

@@ -19,7 +19,11 @@ export interface SchemaDialect {
  */
 export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promise<string[]> {
   const provider: MigrationProvider = {
-    getMigrations: async () => ({ '0001_initial': initial(dialect), '0002_path_streams': pathStreams(dialect) }),
+    getMigrations: async () => ({
+      '0001_initial': initial(dialect),
+      '0002_path_streams': pathStreams(dialect),
+      '0003_wal_attempts': walAttempts,
+    }),
   }
   const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
   if (error !== undefined) throw error
@@ -213,4 +217,14 @@ function pathStreams({ text }: SchemaDialect): Migration {
         .execute()
     },
   }
+}
+
+/** Commits of WAL objects whose answers were lost. */
+const walAttempts: Migration = {
+  async up(db) {
+    await db.schema
+      .alterTable('nodes')
+      .addColumn('wal_attempt', 'bigint', (c) => c.notNull().defaultTo(0))
+      .execute()
+  },
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import { FencedError } from '../errors.ts'
 import type { NodeIdentity, NodeRegistry } from '../node-registry.ts'
 import { reserveNumbers } from './counters.ts'
@@ -34,6 +34,7 @@ export function sqlNodeRegistry(database: SqlDatabase): NodeRegistry {
             slots: node.slots,
             registered_at_ms: nowMs,
             wal_sequence: 0,
+            wal_attempt: 0,
           })
           .execute()
         return { nodeId: node.nodeId, nodeEpoch }
@@ -57,13 +58,17 @@ export function sqlNodeRegistry(database: SqlDatabase): NodeRegistry {
     },
 
     reserve(counter, count) {
-      return database.write(`reserving ${count} of ${counter}`, (tx) => reserveNumbers(tx, counter, count))
+      return database.writeOne(
+        `reserving ${count} of ${counter}`,
+        (db) => reserveNumbers(db, counter, count),
+        'harmless',
+      )
     },
   }
 }
 
 /** To be called first in every transaction a node makes in its own name. @throws FencedError when its epoch is not the current one. */
-export async function requireCurrent(tx: Transaction<Schema>, node: NodeIdentity): Promise<void> {
+export async function requireCurrent(tx: Kysely<Schema>, node: NodeIdentity): Promise<void> {
   const row = await tx
     .selectFrom('nodes')
     .select('fenced')

@@ -27,6 +27,8 @@ interface NodesTable {
   registered_at_ms: number
   /** Sequence of the last committed WAL object of this epoch. */
   wal_sequence: number
+  /** A commit of an earlier attempt, whose outcome was settled before it arrived, changes nothing. */
+  wal_attempt: number
 }
 
 export interface StreamsTable {

@@ -35,7 +35,7 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
           .executeTakeFirstOrThrow()
         return row.count
       }),
-    open: (node, streamIds) => database.write('opening streams', (tx) => openStreams(tx, node, streamIds)),
+    open: (node, streamIds) => database.write('opening streams', (tx) => openStreams(tx, node, streamIds), 'harmless'),
     leaderEpochs: (streamId) => database.read('reading leader epochs', (db) => leaderEpochs(db, streamId)),
     setTopicConfig: (topicId, change) =>
       database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
@@ -43,13 +43,17 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     reveal: (node, streams) => database.write('revealing streams', (tx) => revealStreams(tx, node, streams)),
     creating: (page) => database.read('listing streams being created', (db) => streamsBeingCreated(db, page)),
     close: (node, streamId, closedBy) =>
-      database.write(`closing stream ${streamId}`, (tx) => closeStream(tx, node, streamId, closedBy)),
-    renew: (ends) => database.write('renewing streams', (tx) => renewStreams(tx, ends)),
+      database.write(`closing stream ${streamId}`, (tx) => closeStream(tx, node, streamId, closedBy), 'harmless'),
+    renew: (ends) => database.write('renewing streams', (tx) => renewStreams(tx, ends), 'harmless'),
     expired: (nowMs, limit) => database.read('finding expired streams', (db) => expiredStreams(db, nowMs, limit)),
     setConfig: (streamId, config) =>
-      database.write(`configuring stream ${streamId}`, (tx) => setStreamConfig(tx, streamId, config)),
+      database.write(`configuring stream ${streamId}`, (tx) => setStreamConfig(tx, streamId, config), 'harmless'),
     trim: (node, streamId, startOffset, nowMs) =>
-      database.write(`trimming stream ${streamId}`, (tx) => trimStream(tx, node, streamId, startOffset, nowMs)),
+      database.write(
+        `trimming stream ${streamId}`,
+        (tx) => trimStream(tx, node, streamId, startOffset, nowMs),
+        'harmless',
+      ),
     delete: (streamIds, nowMs) => database.write('deleting streams', (tx) => deleteStreams(tx, streamIds, nowMs)),
     retentionDue: (nowMs, limit) =>
       database.read('finding streams whose retention is due', (db) => retentionDue(db, nowMs, limit)),

@@ -1,50 +1,133 @@
 import assert from 'node:assert/strict'
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { WalObjectRow, WalSegmentRow } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import { rowChunks } from './chunks.ts'
+import type { SqlDatabase } from './database.ts'
 import { requireCurrent } from './node-registry.ts'
 import type { Schema } from './schema.ts'
 
-/** The commit of a flush on the shared WAL: one update that also is the fence, and one insert per 256 objects. */
+type NewWalObject = Omit<WalObjectRow, 'node'>
+
+/**
+ * The commit of a flush on the shared WAL: an update that also is the fence, and an insert. Where the database can do both in one
+ * statement, that is the whole transaction, and one round trip.
+ */
 export async function commitWalObjects(
+  database: SqlDatabase,
+  node: NodeIdentity,
+  objects: readonly NewWalObject[],
+  attempt: number,
+): Promise<void> {
+  const doing = 'committing WAL objects'
+  for (const [index, object] of objects.entries()) assert.equal(object.sequence, (objects[0]?.sequence ?? 0) + index)
+  if (database.writesInCtes) {
+    const isCommitted = await database.writeOne(doing, (db) => commitInOne(db, node, objects, attempt))
+    if (!isCommitted) await database.read(doing, (db) => refuseCommit(db, node, objects))
+  } else {
+    await database.write(doing, async (tx) => {
+      if (!(await commitInTwo(tx, node, objects, attempt))) await refuseCommit(tx, node, objects)
+    })
+  }
+}
+
+async function commitInTwo(
   tx: Transaction<Schema>,
   node: NodeIdentity,
-  objects: readonly Omit<WalObjectRow, 'node'>[],
-): Promise<void> {
-  const first = objects[0]
-  if (first === undefined) return
-  for (const [index, object] of objects.entries()) assert.equal(object.sequence, first.sequence + index)
-  const { numUpdatedRows } = await tx
+  objects: readonly NewWalObject[],
+  attempt: number,
+): Promise<boolean> {
+  if (objects.length === 0) return true
+  const { numUpdatedRows } = await advanceSequence(tx, node, objects, attempt).executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) return false
+  const identity = { node_id: node.nodeId, node_epoch: node.nodeEpoch }
+  for (const chunk of rowChunks(objects.map((object) => ({ ...identity, ...walObjectColumns(object) })))) {
+    await tx.insertInto('wal_objects').values(chunk).execute()
+  }
+  return true
+}
+
+async function commitInOne(
+  db: Kysely<Schema>,
+  node: NodeIdentity,
+  objects: readonly NewWalObject[],
+  attempt: number,
+): Promise<boolean> {
+  if (objects.length === 0) return true
+  const rows = objects.map((object) => {
+    const { sequence, object_key, length_bytes, wal_index } = walObjectColumns(object)
+    return sql`(${sequence}::bigint, ${object_key}::text, ${length_bytes}::bigint, ${wal_index}::bytea)`
+  })
+  const given = sql<ReturnType<typeof walObjectColumns>>`(values ${sql.join(rows)})`
+  const { numInsertedOrUpdatedRows } = await db
+    .with('advanced', () => advanceSequence(db, node, objects, attempt).returning(['node_id', 'node_epoch']))
+    .with('given(sequence, object_key, length_bytes, wal_index)', () => given)
+    .insertInto('wal_objects')
+    .columns(['node_id', 'node_epoch', 'sequence', 'object_key', 'length_bytes', 'wal_index'])
+    .expression((eb) =>
+      eb
+        .selectFrom(['advanced', 'given'])
+        .select([
+          'advanced.node_id',
+          'advanced.node_epoch',
+          'given.sequence',
+          'given.object_key',
+          'given.length_bytes',
+          'given.wal_index',
+        ]),
+    )
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === BigInt(objects.length)
+}
+
+function advanceSequence(db: Kysely<Schema>, node: NodeIdentity, objects: readonly NewWalObject[], attempt: number) {
+  const first = objects[0]?.sequence ?? 0
+  return db
     .updateTable('nodes')
-    .set({ wal_sequence: first.sequence + objects.length - 1 })
+    .set({ wal_sequence: first + objects.length - 1 })
     .where('node_id', '=', node.nodeId)
     .where('node_epoch', '=', node.nodeEpoch)
     .where('fenced', '=', 0)
-    .where('wal_sequence', '=', first.sequence - 1)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) {
-    await requireCurrent(tx, node)
-    assert.fail(`WAL sequence ${first.sequence} does not continue the last one committed by node ${node.nodeId}`)
-  }
-  const rows = objects.map((object) => ({
-    node_id: node.nodeId,
-    node_epoch: node.nodeEpoch,
+    .where('wal_sequence', '=', first - 1)
+    .where('wal_attempt', '=', attempt)
+}
+
+function walObjectColumns(object: NewWalObject) {
+  return {
     sequence: object.sequence,
     object_key: object.key,
     length_bytes: object.lengthBytes,
     wal_index: object.index,
-  }))
-  for (const chunk of rowChunks(rows)) await tx.insertInto('wal_objects').values(chunk).execute()
+  }
 }
 
-export async function isWalObjectCommitted(db: Kysely<Schema>, node: NodeIdentity, sequence: number): Promise<boolean> {
-  // Not the object's own row: packing may have taken it away since.
+/** Says why nothing advanced. */
+async function refuseCommit(db: Kysely<Schema>, node: NodeIdentity, objects: readonly NewWalObject[]): Promise<never> {
+  await requireCurrent(db, node)
+  assert.fail(`WAL sequence ${objects[0]?.sequence} does not continue the last one committed by node ${node.nodeId}`)
+}
+
+export async function settleWalCommit(
+  db: Kysely<Schema>,
+  node: NodeIdentity,
+  sequence: number,
+  attempt: number,
+): Promise<boolean> {
+  // The update waits for a commit that is under way, and turns away one that comes later. Not the object's own row: packing may have
+  // taken it away since.
   const row = await db
-    .selectFrom('nodes')
-    .select('wal_sequence')
+    .updateTable('nodes')
+    .set((eb) => ({
+      wal_attempt: eb
+        .case()
+        .when('wal_attempt', '>', attempt)
+        .then(eb.ref('wal_attempt'))
+        .else(attempt + 1)
+        .end(),
+    }))
     .where('node_id', '=', node.nodeId)
     .where('node_epoch', '=', node.nodeEpoch)
+    .returning('wal_sequence')
     .executeTakeFirst()
   return row !== undefined && row.wal_sequence >= sequence
 }

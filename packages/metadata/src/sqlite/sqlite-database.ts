@@ -1,12 +1,14 @@
 import type { Kysely, Transaction } from 'kysely'
 import { MetadataUnavailableError } from '../errors.ts'
+import { CallsUnderWay } from '../sql/calls-under-way.ts'
 import type { SqlDatabase } from '../sql/database.ts'
 import type { Schema } from '../sql/schema.ts'
 
+/** One connection, one transaction at a time: SQLite never has to give up an attempt, and always knows what happened. */
 export class SqliteDatabase implements SqlDatabase {
+  readonly writesInCtes = false
   readonly #kysely: Kysely<Schema>
-  readonly #running = new Set<Promise<unknown>>()
-  #closed: Promise<void> | null = null
+  readonly #calls = new CallsUnderWay()
 
   constructor(kysely: Kysely<Schema>) {
     this.#kysely = kysely
@@ -17,25 +19,22 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   write<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>): Promise<T> {
-    // One connection, one transaction at a time: SQLite never has to give up an attempt.
     return this.#run(doing, () => this.#kysely.transaction().execute(statements))
   }
 
+  writeOne<T>(doing: string, statement: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+    return this.#run(doing, () => statement(this.#kysely))
+  }
+
   close(): Promise<void> {
-    this.#closed ??= Promise.allSettled(this.#running).then(() => this.#kysely.destroy())
-    return this.#closed
+    return this.#calls.close(() => this.#kysely.destroy())
   }
 
   async #run<T>(doing: string, task: () => Promise<T>): Promise<T> {
-    if (this.#closed !== null) throw new MetadataUnavailableError(doing, { cause: new Error('it is closed') })
-    const running = task()
-    this.#running.add(running)
     try {
-      return await running
+      return await this.#calls.run(doing, task)
     } catch (error) {
       throw isSqliteError(error) && !isOurMistake(error) ? new MetadataUnavailableError(doing, { cause: error }) : error
-    } finally {
-      this.#running.delete(running)
     }
   }
 }

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PostgreSqlContainer } from '@testcontainers/postgresql'
+import pg from 'pg'
+import { getContainerRuntimeClient } from 'testcontainers'
+import { startEmbeddedPostgres } from './embedded-postgres.ts'
+
+/** A real Postgres for tests. */
+export interface PostgresServer {
+  /** Which one it is, in words. */
+  readonly description: string
+  /** A new database, empty or a copy of one that nobody is connected to. Returns its URL. */
+  createDatabase(template?: string): Promise<string>
+  /** Takes it away at once, whoever is connected. */
+  dropDatabase(url: string): Promise<void>
+  /** Ends every connection to a database. */
+  disconnect(url: string): Promise<void>
+  /** Ends it and starts it again; where it is somebody else's, all connections are ended instead. */
+  restart(how: 'stop' | 'kill', downMs?: number): Promise<void>
+  close(): Promise<void>
+}
+
+interface Backend {
+  readonly description: string
+  /** Without a database. */
+  readonly url: string
+  restart(how: 'stop' | 'kill', downMs: number): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * In a container where a Docker engine answers; else the server that PICO_TEST_PG_URL names (`postgres://user:password@host:port`, a
+ * user who may make databases); else the one that comes from npm. Says which.
+ */
+export async function startPostgres(settings: { durable?: boolean } = {}): Promise<PostgresServer> {
+  const backend = await startBackend(settings.durable ?? false)
+  console.log(`Postgres: ${backend.description}`)
+  const urlOf = (database: string) => `${backend.url}/${database}`
+  return {
+    description: backend.description,
+    async createDatabase(template) {
+      const name = `pico_test_${randomBytes(8).toString('hex')}`
+      const copied = template === undefined ? 'template1' : databaseOf(template)
+      await execute(urlOf('postgres'), `create database ${name} template ${copied} encoding 'UTF8'`)
+      return urlOf(name)
+    },
+    async dropDatabase(url) {
+      await execute(urlOf('postgres'), `drop database if exists ${databaseOf(url)} with (force)`)
+    },
+    async disconnect(url) {
+      await execute(
+        urlOf('postgres'),
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${databaseOf(url)}'`,
+      )
+    },
+    restart: (how, downMs = 0) => backend.restart(how, downMs),
+    close: () => backend.close(),
+  }
+}
+
+async function startBackend(durable: boolean): Promise<Backend> {
+  if (await hasDocker()) return startContainer()
+  const url = process.env['PICO_TEST_PG_URL']
+  if (url !== undefined && url !== '') return givenServer(url.replace(/\/+$/, ''))
+  const embedded = await startEmbeddedPostgres({ durable })
+  return {
+    description: `embedded-postgres ${embedded.version} (no Docker engine answers, PICO_TEST_PG_URL is not set)`,
+    url: embedded.url,
+    async restart(how, downMs) {
+      await embedded.end(how)
+      await sleep(downMs)
+      await embedded.start()
+    },
+    close: () => embedded.close(),
+  }
+}
+
+function hasDocker(): Promise<boolean> {
+  return getContainerRuntimeClient().then(
+    () => true,
+    () => false,
+  )
+}
+
+async function startContainer(): Promise<Backend> {
+  const image = 'postgres:18-alpine'
+  const container = await new PostgreSqlContainer(image).withUsername('pico').start()
+  return {
+    description: `${image} in a container`,
+    url: container.getConnectionUri().replace(/\/[^/]*$/, ''),
+    async restart(how, downMs) {
+      await container.restart({ timeout: how === 'kill' ? 0 : 10_000 })
+      await sleep(downMs)
+    },
+    async close() {
+      await container.stop()
+    },
+  }
+}
+
+function givenServer(url: string): Backend {
+  return {
+    description: `the server of PICO_TEST_PG_URL (its restarts are ended connections)`,
+    url,
+    async restart() {
+      await execute(
+        `${url}/postgres`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname like 'pico_test_%'`,
+      )
+    },
+    close: async () => undefined,
+  }
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1)
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

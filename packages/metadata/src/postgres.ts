@@ -1,0 +1,1 @@
+export { openPostgresMetadata, type PostgresMetadataSettings } from './postgres/open.ts'

@@ -1,0 +1,46 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { MetadataUnavailableError } from '../errors.ts'
+import type { Metadata } from '../metadata.ts'
+import { migrate, type SchemaDialect } from '../sql/migrations.ts'
+import type { Schema } from '../sql/schema.ts'
+import { sqlMetadata } from '../sql/sql-metadata.ts'
+import { defaultPoolSettings, openPool, type PoolSettings } from './pool.ts'
+import { defaultRetrySettings, PostgresDatabase, type RetrySettings } from './postgres-database.ts'
+
+export interface PostgresMetadataSettings extends Partial<PoolSettings>, Partial<RetrySettings> {
+  /** `postgres://user:password@host:port/database`; whatever else libpq understands after `?`. */
+  readonly url: string
+  /** Called with the text of every statement before it is sent, transaction control included: each is a round trip. */
+  readonly onStatement?: (sql: string) => void
+}
+
+export const postgresSchemaDialect: SchemaDialect = {
+  id: 'bigint',
+  bytes: 'bytea',
+  text: sql`text collate "C"`,
+  clustered: null,
+}
+
+/**
+ * Opens the metadata that any number of processes share, and brings its tables up to date, one process at a time.
+ * @throws MetadataUnavailableError when the database cannot be reached or used
+ */
+export async function openPostgresMetadata(settings: PostgresMetadataSettings): Promise<Metadata> {
+  const pool = openPool(settings.url, { ...defaultPoolSettings, ...settings }, settings.onStatement)
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    await requireUnicode(kysely)
+    await migrate(kysely, postgresSchemaDialect)
+  } catch (error) {
+    await kysely.destroy()
+    throw new MetadataUnavailableError('opening the database', { cause: error })
+  }
+  return sqlMetadata(new PostgresDatabase(kysely, { ...defaultRetrySettings, ...settings }))
+}
+
+/** Names are any Unicode text, and are compared byte by byte. */
+async function requireUnicode(db: Kysely<Schema>): Promise<void> {
+  const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db)
+  const encoding = rows[0]?.server_encoding
+  if (encoding !== 'UTF8') throw new Error(`the database is encoded as ${encoding}; it has to be UTF8`)
+}

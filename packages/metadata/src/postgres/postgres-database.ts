@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely, Transaction } from 'kysely'
+import { MetadataUnavailableError } from '../errors.ts'
+import { CallsUnderWay } from '../sql/calls-under-way.ts'
+import type { Repeats, SqlDatabase } from '../sql/database.ts'
+import type { Schema } from '../sql/schema.ts'
+import { type FailureKind, failureKind } from './failures.ts'
+
+export interface RetrySettings {
+  /** How long a call is tried again while the server is gone (it restarts, a connection ended) before it is unavailable. */
+  readonly retryForMs: number
+}
+
+export const defaultRetrySettings: RetrySettings = { retryForMs: 15_000 }
+
+/** Waits between attempts double from the one to the other, and are drawn at random so that those who collided part ways. */
+const firstWaitMs = 4
+const lastWaitMs = 500
+/** A key that is always there already is a mistake of ours. */
+const racesMax = 5
+
+/** Any number of connections: writes are serializable transactions, done again when the server gave one up for another. */
+export class PostgresDatabase implements SqlDatabase {
+  readonly writesInCtes = true
+  readonly #kysely: Kysely<Schema>
+  readonly #settings: RetrySettings
+  readonly #calls = new CallsUnderWay()
+
+  constructor(kysely: Kysely<Schema>, settings: RetrySettings) {
+    this.#kysely = kysely
+    this.#settings = settings
+  }
+
+  read<T>(doing: string, statements: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+    return this.#attempts(
+      doing,
+      () => statements(this.#kysely),
+      (kind) => isRepeatable(kind, true),
+    )
+  }
+
+  write<T>(
+    doing: string,
+    statements: (tx: Transaction<Schema>) => Promise<T>,
+    repeats: Repeats = 'unsafe',
+  ): Promise<T> {
+    // Until the commit is sent nothing can have happened.
+    let isCommitting = false
+    const attempt = () => {
+      isCommitting = false
+      const transaction = this.#kysely.transaction().setIsolationLevel('serializable')
+      return transaction.execute(async (tx) => {
+        const result = await statements(tx)
+        isCommitting = true
+        return result
+      })
+    }
+    return this.#attempts(doing, attempt, (kind) => isRepeatable(kind, !isCommitting || repeats === 'harmless'))
+  }
+
+  writeOne<T>(doing: string, statement: (db: Kysely<Schema>) => Promise<T>, repeats: Repeats = 'unsafe'): Promise<T> {
+    return this.#attempts(
+      doing,
+      () => statement(this.#kysely),
+      (kind) => isRepeatable(kind, repeats === 'harmless'),
+    )
+  }
+
+  close(): Promise<void> {
+    return this.#calls.close(() => this.#kysely.destroy())
+  }
+
+  #attempts<T>(doing: string, attempt: () => Promise<T>, mayRepeat: (kind: FailureKind) => boolean): Promise<T> {
+    return this.#calls.run(doing, async () => {
+      const deadline = performance.now() + this.#settings.retryForMs
+      let races = 0
+      for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, lastWaitMs)) {
+        try {
+          return await attempt()
+        } catch (error) {
+          const kind = failureKind(error)
+          if (kind === 'raced') races += 1
+          if (kind === 'mistake' || races > racesMax) throw error
+          const isOver = performance.now() >= deadline || (kind === 'gone' && this.#calls.isClosed)
+          if (isOver || !mayRepeat(kind)) throw new MetadataUnavailableError(doing, { cause: error })
+        }
+        await sleep(waitMs * Math.random())
+      }
+    })
+  }
+}
+
+/** What was given up was rolled back for certain; of what was under way when a connection ended nobody knows. */
+function isRepeatable(kind: FailureKind, isHarmless: boolean): boolean {
+  return kind === 'conflict' || kind === 'raced' || (kind === 'gone' && isHarmless)
+}
