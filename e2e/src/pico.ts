@@ -26,6 +26,8 @@ export const walKinds = ['local', 'shared'] as const satisfies readonly WalKind[
 
 export interface PicoSettings {
   readonly wal?: WalKind
+  /** Another database than a file in the server's folder. */
+  readonly metaUrl?: string
   /** A fault point of apps/server, see README.md. */
   readonly fault?: string
   /** More flags of `pico serve`. */
@@ -70,7 +72,7 @@ export async function startPico(settings: PicoSettings = {}): Promise<PicoServer
     '--admin-listen',
     `127.0.0.1:${adminPort}`,
     '--meta-url',
-    `sqlite:${join(folder, 'meta.db')}`,
+    settings.metaUrl ?? `sqlite:${join(folder, 'meta.db')}`,
     `--storage=${objects}`,
     ...wal,
     ...(settings.flags ?? []),

@@ -1,4 +1,5 @@
 import type { Metadata, NodeIdentity } from '@pico/metadata'
+import { openPostgresMetadata } from '@pico/metadata/postgres'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import type { ObjectStore, SegmentStore } from '@pico/storage'
 import { openFileStore } from '@pico/storage/file'
@@ -7,6 +8,8 @@ import { StartupError } from './exit-errors.ts'
 import { type FaultPoint, metadataWithFault, storeWithFault } from './faults.ts'
 import { formatHostPort } from './host-port.ts'
 import { advertisedHttpAddress } from './http-config.ts'
+import { type MetadataUrl, shownDatabase } from './metadata-url.ts'
+import { probePrefix } from './probes.ts'
 import type { ServerConfig } from './serve-config.ts'
 import { serveFlags } from './serve-flags.ts'
 import { explained } from './startup-problems.ts'
@@ -44,7 +47,7 @@ export async function openMetadata(
   closers: Closers,
 ): Promise<{ metadata: Metadata; node: NodeIdentity; clusterId: string }> {
   return explained('metadata', config, async () => {
-    const opened = await openSqliteMetadata({ path: config.metadata.path })
+    const opened = await openDatabase(config.metadata)
     closers.add(() => opened.close())
     const metadata = metadataWithFault(opened, fault)
     const clusterId = await metadata.nodes.clusterId(config.clusterId)
@@ -60,6 +63,12 @@ export async function openMetadata(
     await requireOwnObjects(config, store, metadata, node)
     return { metadata, node, clusterId }
   })
+}
+
+function openDatabase(metadata: MetadataUrl): Promise<Metadata> {
+  return metadata.kind === 'postgres'
+    ? openPostgresMetadata({ url: metadata.url })
+    : openSqliteMetadata({ path: metadata.path })
 }
 
 /** As other nodes and operators are told them. */
@@ -83,8 +92,9 @@ async function requireOwnObjects(
 ): Promise<void> {
   if (node.nodeEpoch > 1 || (await metadata.streams.count()) > 0) return
   for await (const { key } of store.list('')) {
+    if (key.startsWith(probePrefix)) continue // another node's, at this moment
     throw new StartupError(
-      `--storage ${config.storage.folder} holds objects (${key}) that the database ${config.metadata.path} knows nothing about: give the --meta-url that belongs to them, or another folder`,
+      `--storage ${config.storage.folder} holds objects (${key}) that the database ${shownDatabase(config.metadata)} knows nothing about: give the --meta-url that belongs to them, or another folder`,
     )
   }
 }

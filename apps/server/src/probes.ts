@@ -2,9 +2,11 @@ import type { Probe } from '@pico/http-api'
 import type { Metadata } from '@pico/metadata'
 import type { ObjectStore } from '@pico/storage'
 
+export const probePrefix = 'probe/'
+
 /** Writes a small object, reads it back, takes it away: a store that is full, gone or read-only shows. */
 export function storeProbe(name: string, store: ObjectStore, nodeId: number): Probe {
-  const key = `probe/node-${nodeId}`
+  const key = `${probePrefix}node-${nodeId}`
   return {
     name,
     async run(signal) {

@@ -3,9 +3,10 @@ import { parseByteSize } from './byte-size.ts'
 import { StartupError, UsageError } from './exit-errors.ts'
 import { formatHostPort, type HostPort, isLoopback, isWildcard, parseHostPort } from './host-port.ts'
 import { type HttpConfig, httpConfig, parseHttpAddress, parseOrigins, requireUnexposed } from './http-config.ts'
-import { parseMetadataUrl, type SqliteUrl } from './metadata-url.ts'
+import { type MetadataUrl, parseMetadataUrl } from './metadata-url.ts'
 import type { ServeArguments } from './serve-flags.ts'
 import { parseStorage, parseWal, type StoreUri, type WalUri } from './store-uri.ts'
+import { walConfig } from './wal-config.ts'
 
 export interface KafkaConfig {
   readonly listen: HostPort
@@ -30,7 +31,7 @@ export interface KafkaConfig {
 export interface ServerConfig {
   readonly nodeId: number
   readonly clusterId: string
-  readonly metadata: SqliteUrl
+  readonly metadata: MetadataUrl
   readonly storage: StoreUri
   readonly wal: WalUri
   readonly http: HttpConfig
@@ -105,7 +106,7 @@ export function serverConfig(given: ServeArguments): ServerConfig {
     clusterId: settings['cluster-id'],
     metadata: settings['meta-url'],
     storage,
-    wal: settings.wal ?? { ...storage, kind: 'segment' },
+    wal: walConfig(settings.wal, storage, settings['meta-url']),
     http: httpConfig(settings),
     admin: settings['no-admin'] ? null : adminConfig(settings),
     kafka: settings['no-kafka'] ? null : kafkaConfig(settings),

@@ -63,11 +63,14 @@ export const serveFlags = {
   },
   auth: { describe: 'Who may use the HTTP listeners: everybody', choices: ['none', 'required'], default: 'none' },
   'insecure-allow-remote': { describe: 'Allow a listener without authentication beyond loopback', switch: true },
-  'meta-url': { describe: 'Metadata: sqlite:<file> or sqlite::memory:', default: 'sqlite:./data/meta.db' },
+  'meta-url': {
+    describe: 'Metadata: sqlite:<file>, sqlite::memory: or postgres://<user>:<password>@<host>:<port>/<database>',
+    default: 'sqlite:./data/meta.db',
+  },
   storage: { describe: 'Objects: <bucket id>@file://<folder>', default: '-2@file://./data/objects' },
   wal: {
     describe:
-      'Write-ahead log: <bucket id>@<uri>?kind=segment|object&batchInterval=<ms>&maxBytesInBatch=&maxUnflushedBytes=&maxInflightUploadCount= (default: beside the objects, kind=segment)',
+      'Write-ahead log: <bucket id>@<uri>?kind=segment|object&batchInterval=<ms>&maxBytesInBatch=&maxUnflushedBytes=&maxInflightUploadCount= (default: beside the objects; kind=segment with sqlite:, kind=object with postgres://)',
   },
   'wal-cache-size': { describe: 'Memory for recent records', default: '200MiB' },
   'block-cache-size': { describe: 'Memory for records read back from objects', default: '100MiB' },

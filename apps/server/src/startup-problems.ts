@@ -2,6 +2,7 @@ import { DatabaseLockedError, MetadataUnavailableError } from '@pico/metadata'
 import { StorageError } from '@pico/storage'
 import { StartupError } from './exit-errors.ts'
 import { formatHostPort, type HostPort } from './host-port.ts'
+import { shownDatabase } from './metadata-url.ts'
 import type { ServerConfig } from './serve-config.ts'
 
 /** What is being opened: it decides which flag an operator has to look at. */
@@ -43,13 +44,15 @@ function problemOf(opening: Opening, config: ServerConfig, error: unknown): stri
       }
       if (error instanceof MetadataUnavailableError) {
         const cause = code === null ? messageOf(error.cause) : meaningOf(code)
-        return `cannot use the database ${config.metadata.path} (--meta-url): ${cause}`
+        return `cannot use the database ${shownDatabase(config.metadata)} (--meta-url): ${cause}`
       }
-      return code === null ? null : `cannot use the database ${config.metadata.path} (--meta-url): ${meaningOf(code)}`
+      return code === null
+        ? null
+        : `cannot use the database ${shownDatabase(config.metadata)} (--meta-url): ${meaningOf(code)}`
     case 'log':
       if (error instanceof StorageError) return `cannot read back ${config.wal.folder} (--wal): ${error.message}`
       if (error instanceof MetadataUnavailableError)
-        return `cannot use the database ${config.metadata.path} (--meta-url): ${messageOf(error.cause)}`
+        return `cannot use the database ${shownDatabase(config.metadata)} (--meta-url): ${messageOf(error.cause)}`
       return code === null ? null : `cannot use the folder ${config.wal.folder} (--wal): ${meaningOf(code)}`
   }
 }

@@ -17,6 +17,9 @@ export interface WalUri extends StoreUri {
   readonly uploadsInFlightMax?: number
 }
 
+/** As given: which kind follows from the database when it is not said. */
+export type GivenWalUri = Omit<WalUri, 'kind'> & Partial<Pick<WalUri, 'kind'>>
+
 /** @throws UsageError naming --storage */
 export function parseStorage(text: string): StoreUri {
   const { parameters, ...uri } = parse(text, '--storage')
@@ -27,17 +30,18 @@ export function parseStorage(text: string): StoreUri {
 const walParameters = ['kind', 'batchInterval', 'maxBytesInBatch', 'maxUnflushedBytes', 'maxInflightUploadCount']
 
 /** @throws UsageError naming --wal */
-export function parseWal(text: string): WalUri {
+export function parseWal(text: string): GivenWalUri {
   const { parameters, ...uri } = parse(text, '--wal')
   refuseUnknown(parameters, walParameters, '--wal')
-  const kind = parameters.get('kind') ?? 'segment'
-  if (kind !== 'segment' && kind !== 'object') throw new UsageError(`--wal: kind=${kind} is neither segment nor object`)
+  const kind = parameters.get('kind') ?? undefined
+  if (kind !== undefined && kind !== 'segment' && kind !== 'object')
+    throw new UsageError(`--wal: kind=${kind} is neither segment nor object`)
   const size = (name: string) => ifGiven(parameters.get(name), (value) => parseByteSize(value, `--wal: ${name}`))
   const count = (name: string, least: number) =>
     ifGiven(parameters.get(name), (value) => parseCount(value, least, `--wal: ${name}`))
   return {
     ...uri,
-    kind,
+    ...(kind !== undefined && { kind }),
     ...named('batchIntervalMs', count('batchInterval', 0)),
     ...named('batchBytesMax', size('maxBytesInBatch')),
     ...named('unflushedBytesMax', size('maxUnflushedBytes')),

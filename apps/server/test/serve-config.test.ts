@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { advertisedHttpAddress } from '../src/http-config.ts'
 import { StartupError, serveDefaults, serverConfig, UsageError } from '../src/index.ts'
+import { parseMetadataUrl, shownDatabase } from '../src/metadata-url.ts'
 import type { ServeArguments } from '../src/serve-flags.ts'
 
 /** As the command line gives them: every default, and what a test adds. */
@@ -61,7 +62,33 @@ describe('serverConfig', () => {
   })
 
   it('keeps the metadata in memory when told to', () => {
-    expect(serverConfig(given({ 'meta-url': 'sqlite::memory:' })).metadata.path).toBe(':memory:')
+    expect(serverConfig(given({ 'meta-url': 'sqlite::memory:' })).metadata).toEqual({
+      kind: 'sqlite',
+      path: ':memory:',
+    })
+  })
+
+  it('takes a shared database, and then a write-ahead log that others can take over', () => {
+    const url = 'postgres://pico:secret@db.example:5432/pico?sslmode=require'
+    expect(serverConfig(given({ 'meta-url': url }))).toMatchObject({
+      metadata: { kind: 'postgres', url },
+      wal: { kind: 'object' },
+    })
+    expect(serverConfig(given({ 'meta-url': url, wal: '-2@file:///wal?batchInterval=5' })).wal).toEqual({
+      bucketId: -2,
+      folder: '/wal',
+      kind: 'object',
+      batchIntervalMs: 5,
+    })
+    const segments = given({ 'meta-url': url, wal: '-2@file:///wal?kind=segment' })
+    expect(() => serverConfig(segments)).toThrow(StartupError)
+    expect(() => serverConfig(segments)).toThrow(/^--wal kind=segment .*use kind=object$/)
+  })
+
+  it('never shows the password of a database', () => {
+    expect(shownDatabase(parseMetadataUrl('postgres://pico:secret@db.example:5432/pico'))).toBe(
+      'postgres://db.example:5432/pico',
+    )
   })
 
   it('refuses more partitions by default than a topic may have', () => {
@@ -186,7 +213,7 @@ describe('what cannot be understood names its flag', () => {
     ['shutdown-drain-sec', '-1', /--shutdown-drain-sec/],
     ['kafka-max-partitions', '1.5', /--kafka-max-partitions/],
     ['kafka-max-request-size', '10 potatoes', /--kafka-max-request-size.*size/],
-    ['meta-url', 'postgres://user@db/pico', /--meta-url.*not available yet/],
+    ['meta-url', 'postgres://user:secret@db', /^(?!.*secret)--meta-url: a Postgres database is named postgres/],
     ['meta-url', 'mysql://db', /--meta-url.*sqlite:/],
     ['meta-url', 'sqlite:', /--meta-url/],
     ['storage', './data', /--storage.*<bucket id>@<uri>/],

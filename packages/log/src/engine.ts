@@ -14,6 +14,7 @@ import { replacePacked } from './replace-packed.ts'
 import type { LogSettings } from './settings.ts'
 import { type SharedBelow, sharedBelow } from './shared-below.ts'
 import type { StoredEntries } from './stored-entries.ts'
+import { untilAnswered } from './until-answered.ts'
 import type { FrameLocation, Wal } from './wal.ts'
 
 /**
@@ -127,7 +128,13 @@ export class LogEngine implements Log, StreamEngine {
     const { metadata, node, clock } = this.#components
     const target = Math.min(offset, stream.committedOffset)
     if (target <= stream.startOffset) return stream.startOffset
-    const inForce = await this.#guarded(metadata.streams.trim(node, stream.streamId, target, clock.nowMs()))
+    const inForce = await this.#guarded(
+      untilAnswered(
+        clock,
+        () => this.#state !== 'open',
+        () => metadata.streams.trim(node, stream.streamId, target, clock.nowMs()),
+      ),
+    )
     stream.startOffset = Math.max(stream.startOffset, inForce ?? target)
     stream.extents = stream.extents.filter((extent) => extent.endOffset > stream.startOffset)
     return stream.startOffset

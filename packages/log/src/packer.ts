@@ -1,4 +1,4 @@
-import { FencedError, type NewExtent, type NewObject, type StreamState } from '@pico/metadata'
+import { FencedError, type NewExtent, type NewObject, type PackCommit, type StreamState } from '@pico/metadata'
 import { type DataObjectBuilder, type StreamSlice, WAL_FRAME_HEADER_BYTES } from '@pico/storage'
 import type { Flush } from './flush.ts'
 import { pieces } from './gather.ts'
@@ -9,6 +9,7 @@ import type { Run } from './run.ts'
 import type { LogSettings } from './settings.ts'
 import type { StoredEntries } from './stored-entries.ts'
 import { foldStates } from './stream-states.ts'
+import { untilAnswered } from './until-answered.ts'
 import type { FrameLocation, Wal, WalUnit } from './wal.ts'
 
 const retryMs = 1000
@@ -211,16 +212,18 @@ export class Packer {
   }): Promise<void> {
     const { metadata, node, clock } = this.#components
     const states: StreamState[] = await foldStates(this.#components, taken.runs)
-    await metadata.log.commitPack(
-      node,
-      {
-        objects: taken.objects,
-        extents: taken.extents,
-        states,
-        walObjects: taken.units.flatMap(({ row }) => ('walObject' in row ? [{ node, sequence: row.walObject }] : [])),
-        walSegments: taken.units.flatMap(({ row }) => ('walSegment' in row ? [row.walSegment] : [])),
-      },
-      clock.nowMs(),
+    const pack: PackCommit = {
+      objects: taken.objects,
+      extents: taken.extents,
+      states,
+      walObjects: taken.units.flatMap(({ row }) => ('walObject' in row ? [{ node, sequence: row.walObject }] : [])),
+      walSegments: taken.units.flatMap(({ row }) => ('walSegment' in row ? [row.walSegment] : [])),
+    }
+    // Another pack of the same entries would not continue one that happened after all.
+    await untilAnswered(
+      clock,
+      () => this.#stopped,
+      () => metadata.log.commitPack(node, pack, clock.nowMs()),
     )
     this.#unreleased.push(...taken.units.filter((unit) => !taken.objects.some((object) => object.key === unit.key)))
   }

@@ -5,6 +5,7 @@ import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
 import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** See LogStream.replacePacked. The object first, then one transaction: a crash in between leaves an object that is doomed by itself. */
 export async function replacePacked(
@@ -40,7 +41,11 @@ export async function replacePacked(
     maxTimestampMs: Math.max(-1, ...slice.chunks.map((chunk) => chunk.maxTimestampMs)),
     crc32c: null,
   }
-  const isDone = await metadata.log.replaceExtents(node, { object, extent, replaced }, clock.nowMs())
+  const isDone = await untilAnswered(
+    clock,
+    () => signal.aborted,
+    () => metadata.log.replaceExtents(node, { object, extent, replaced }, clock.nowMs()),
+  )
   if (!isDone) return false
   const gone = new Set(replaced)
   const added = { ...extent, objectKey: object.key, objectBytes: object.lengthBytes, objectStreamId: stream.streamId }

@@ -138,6 +138,47 @@ describe('when the database does not answer', () => {
       expect(tagsOf(await again.read(0, 1000)).map(({ tag }) => tag)).toEqual([1, 2])
     },
   )
+
+  test.each([true, false])('a pack of unknown outcome is the same pack again (it happened: %s)', async (happened) => {
+    const system = await TestSystem.open('shared')
+    log = await system.start()
+    const stream = await openStream(log, await system.createStream())
+    await appendAll(stream, [1, 2])
+    const { log: index } = system.metadata
+    const commit = index.commitPack.bind(index)
+    const tried: unknown[] = []
+    index.commitPack = async (node, pack, nowMs) => {
+      tried.push(pack)
+      if (tried.length > 1 || happened) await commit(node, pack, nowMs)
+      if (tried.length === 1) throw new MetadataUnavailableError('committing', { cause: new Error('connection reset') })
+      return { skippedStreamIds: [] }
+    }
+    await Promise.all([log.pack(), appendAll(stream, [3])])
+    expect(tried[1]).toBe(tried[0])
+    await log.pack()
+    log = await system.start()
+    const again = await openStream(log, stream.streamId)
+    expect(tagsOf(await again.read(0, 1000)).map(({ tag }) => tag)).toEqual([1, 2, 3])
+    expect((await system.metadata.log.totals()).objects).toBe(2)
+  })
+
+  test('a trim of unknown outcome is known before anything else is done', async () => {
+    const system = await TestSystem.open('shared')
+    log = await system.start()
+    const stream = await openStream(log, await system.createStream())
+    await appendAll(stream, [1, 2, 3])
+    const { streams } = system.metadata
+    const trim = streams.trim.bind(streams)
+    let calls = 0
+    streams.trim = async (...given) => {
+      calls += 1
+      const inForce = await trim(...given)
+      if (calls === 1) throw new MetadataUnavailableError('trimming', { cause: new Error('connection reset') })
+      return inForce
+    }
+    expect(await stream.trim(2)).toBe(2)
+    expect([calls, stream.startOffset]).toEqual([2, 2])
+  })
 })
 
 /** The first commit of WAL objects loses its answer, and so does the first question about it. Returns the attempts of all commits. */
