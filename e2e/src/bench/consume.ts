@@ -3,7 +3,7 @@ import { servesGroups } from '../served-apis.ts'
 import type { Contender } from './contenders.ts'
 import { assignedConsumer, consumerPerformance, producerPerformance } from './kafka-tools.ts'
 import { dropPageCache, settleDisk } from './machine.ts'
-import type { Row } from './report.ts'
+import type { Goal, Row } from './report.ts'
 import { type RoundSettings, rounds } from './rounds.ts'
 
 const recordBytes = 1024
@@ -14,6 +14,9 @@ const records = 1_000_000
  * cache emptied, before every round. The same consumer for all contenders: if one has no groups, by assign for all.
  */
 export async function benchConsume(contenders: readonly Contender[], settings: RoundSettings): Promise<Row[]> {
+  const fromMemory = 'consume from memory'
+  const afterRestart = 'consume after a restart'
+  if (![fromMemory, afterRestart].some(settings.isWanted)) return []
   const topic = `consume-${Date.now()}`
   const count = Math.ceil(records * settings.scale)
   const plain = contenders.filter(({ name }) => name !== 'kafka-flush') // reads the same files as without
@@ -31,29 +34,24 @@ export async function benchConsume(contenders: readonly Contender[], settings: R
     const { megabytesPerSecond } = await consumer({ bootstrap: broker.bootstrap, topic, records: count })
     return megabytesPerSecond
   }
-  const memory = await rounds(plain, settings, read)
-
-  let cold = true
-  const disk = await rounds(plain, settings, async (contender) => {
-    await contender.broker.restart('stop')
-    cold = (await dropPageCache()) && cold
-    return read(contender)
-  })
-  for (const { broker } of plain) await deleteTopic(broker.port, topic)
-
   const how = `${byGroup ? 'ConsumerPerformance' : 'by assign'}, 1 KiB`
-  return [
-    {
-      name: `consume from memory, ${how}`,
-      unit: 'MB/s',
-      values: memory,
-      goals: [{ of: 'pico', atLeast: 1, times: 'kafka' }],
-    },
-    {
-      name: `consume after a restart, ${cold ? 'from disk' : 'NOT from disk: the page cache was warm'}, ${how}`,
-      unit: 'MB/s',
-      values: disk,
-      goals: [{ of: 'pico', atLeast: 0.7, times: 'kafka' }],
-    },
-  ]
+  const rows: Row[] = []
+  if (settings.isWanted(fromMemory)) {
+    const values = await rounds(plain, settings, read)
+    const goals: Goal[] = [{ of: 'pico', atLeast: 1, times: 'kafka' }]
+    rows.push({ name: `${fromMemory}, ${how}`, unit: 'MB/s', values, goals })
+  }
+  if (settings.isWanted(afterRestart)) {
+    let cold = true
+    const values = await rounds(plain, settings, async (contender) => {
+      await contender.broker.restart('stop')
+      cold = (await dropPageCache()) && cold
+      return read(contender)
+    })
+    const from = cold ? 'from disk' : 'NOT from disk: the page cache was warm'
+    const goals: Goal[] = [{ of: 'pico', atLeast: 0.7, times: 'kafka' }]
+    rows.push({ name: `${afterRestart}, ${from}, ${how}`, unit: 'MB/s', values, goals })
+  }
+  for (const { broker } of plain) await deleteTopic(broker.port, topic)
+  return rows
 }

@@ -32,7 +32,12 @@ export async function openContest(names: readonly ContenderName[]): Promise<Cont
   }
   try {
     const contenders: Contender[] = []
-    const properties = { 'log.segment.delete.delay.ms': '1000' } // deleted topics must not fill the disk
+    const properties = {
+      'log.segment.delete.delay.ms': '1000', // deleted topics must not fill the disk
+      // As they are by default, which our tests' Kafka changes for the sake of speed: what groups cost depends on them.
+      'offsets.topic.num.partitions': '50',
+      'group.initial.rebalance.delay.ms': '3000',
+    }
     const kafka = names.some((name) => name.startsWith('kafka'))
       ? started(await startKafkaOracle({ properties }))
       : undefined

@@ -13,6 +13,7 @@ import { encodeBatch } from '../test-batch.ts'
 import { producerPerformance } from './kafka-tools.ts'
 import { dropPageCache, settleDisk } from './machine.ts'
 import type { Row } from './report.ts'
+import type { RoundSettings } from './rounds.ts'
 
 const topics = 10_000
 const dataBytes = 1024 ** 3
@@ -25,34 +26,29 @@ const watchMs = 20_000
  * takes from starting the process to the first record read, with those topics and 1 GiB of data. Kafka does not take
  * part: there is nothing to be at least as good as.
  */
-export async function benchIdle(settings: { rounds: number; scale: number }): Promise<Row[]> {
+export async function benchIdle(settings: RoundSettings): Promise<Row[]> {
+  const idle = `${topics} idle topics`
+  const start = `start with ${topics} topics and ${(settings.scale * dataBytes) / 1024 ** 3} GiB`
+  if (![idle, start].some(settings.isWanted)) return []
   const empty = mkdtempSync(join(tmpdir(), 'pico-idle-empty-'))
   const full = mkdtempSync(join(tmpdir(), 'pico-idle-full-'))
   try {
     await fill(full)
-    const memory: number[] = []
-    const processor: number[] = []
-    for (let round = 1; round <= settings.rounds; round++) {
-      const without = await restingUsage(empty)
-      const withTopics = await restingUsage(full)
-      memory.push((withTopics.rssBytes - without.rssBytes) / bytesPerMegabyte)
-      processor.push(100 * (withTopics.cpuShare - without.cpuShare))
-      console.error(`  round ${round}: ${memory.at(-1)?.toFixed(1)} MB, ${processor.at(-1)?.toFixed(2)} % of a core`)
+    const rows: Row[] = []
+    const row = (name: string, unit: string, values: number[], atMost: number) =>
+      rows.push({ name, unit, values: { pico: values }, goals: [{ of: 'pico', atMost }] })
+    if (settings.isWanted(idle)) {
+      const { memory, processor } = await restingCosts({ empty, full }, settings)
+      row(`${idle}: memory`, 'MB', memory, 30)
+      row(`${idle}: processor`, '% core', processor, 0.5)
     }
-    const { cold, afterStop, afterKill } = await startTimes(full, settings)
-    const start = `start with ${topics} topics and ${(settings.scale * dataBytes) / 1024 ** 3} GiB${cold ? '' : ' (page cache warm)'}`
-    const pico = (values: number[]) => ({ pico: values })
-    return [
-      { name: `${topics} idle topics: memory`, unit: 'MB', values: pico(memory), goals: [{ of: 'pico', atMost: 30 }] },
-      {
-        name: `${topics} idle topics: processor`,
-        unit: '% core',
-        values: pico(processor),
-        goals: [{ of: 'pico', atMost: 0.5 }],
-      },
-      { name: `${start}, after SIGTERM`, unit: 's', values: pico(afterStop), goals: [{ of: 'pico', atMost: 2 }] },
-      { name: `${start}, after SIGKILL`, unit: 's', values: pico(afterKill), goals: [{ of: 'pico', atMost: 2 }] },
-    ]
+    if (settings.isWanted(start)) {
+      const { cold, afterStop, afterKill } = await startTimes(full, settings)
+      const from = cold ? '' : ' (page cache warm)'
+      row(`${start}${from}, after SIGTERM`, 's', afterStop, 2)
+      row(`${start}${from}, after SIGKILL`, 's', afterKill, 2)
+    }
+    return rows
   } finally {
     rmSync(empty, { recursive: true, force: true })
     rmSync(full, { recursive: true, force: true })
@@ -84,6 +80,23 @@ async function fill(folder: string): Promise<void> {
   await pico.close()
 }
 
+/** What the topics cost a pico that does nothing. */
+async function restingCosts(
+  { empty, full }: { readonly empty: string; readonly full: string },
+  settings: RoundSettings,
+): Promise<{ memory: number[]; processor: number[] }> {
+  const memory: number[] = []
+  const processor: number[] = []
+  for (let round = 1; round <= settings.rounds; round++) {
+    const without = await restingUsage(empty)
+    const withTopics = await restingUsage(full)
+    memory.push((withTopics.rssBytes - without.rssBytes) / bytesPerMegabyte)
+    processor.push(100 * (withTopics.cpuShare - without.cpuShare))
+    console.error(`  round ${round}: ${memory.at(-1)?.toFixed(1)} MB, ${processor.at(-1)?.toFixed(2)} % of a core`)
+  }
+  return { memory, processor }
+}
+
 /** Of a pico just started and left alone. */
 async function restingUsage(folder: string): Promise<{ rssBytes: number; cpuShare: number }> {
   const pico = await startPico({ folder })
@@ -98,7 +111,7 @@ async function restingUsage(folder: string): Promise<{ rssBytes: number; cpuShar
 
 async function startTimes(
   folder: string,
-  settings: { rounds: number; scale: number },
+  settings: RoundSettings,
 ): Promise<{ cold: boolean; afterStop: number[]; afterKill: number[] }> {
   const topic = 'big'
   const load = { topic, recordBytes: 1024, properties: { 'batch.size': 65_536 } }

@@ -11,6 +11,8 @@ const seconds = 15
 
 /** From send to acknowledgement at 1,000 records of 1 KiB a second, no linger; the JVM's first seconds are not counted. */
 export async function benchLatency(contenders: readonly Contender[], settings: RoundSettings): Promise<Row[]> {
+  const load = `latency at ${recordsPerSecond} records/s`
+  if (!settings.isWanted(load)) return []
   const tails: Partial<Record<ContenderName, number[]>> = {}
   const middles = await rounds(contenders, settings, async ({ name, broker, topicConfigs }, round) => {
     const topic = `latency-${round}-${Date.now()}`
@@ -29,7 +31,6 @@ export async function benchLatency(contenders: readonly Contender[], settings: R
     tails[name] = [...(tails[name] ?? []), latencyMs.p99]
     return latencyMs.p50
   })
-  const load = `latency at ${recordsPerSecond} records/s`
   return [
     { name: `${load}, p50`, unit: 'ms', values: middles, goals: [{ of: 'pico', atMost: 1 }] },
     { name: `${load}, p99`, unit: 'ms', values: tails, goals: [{ of: 'pico', atMost: 1, times: 'kafka' }] },

@@ -7,6 +7,7 @@ import { type RoundSettings, roundsOf } from './rounds.ts'
 export async function benchLiveReaders(settings: RoundSettings): Promise<Row[]> {
   const { readers, streams, appendsPerSecond } = fullLiveLoad
   const name = `${readers} live readers on ${streams} streams, ${appendsPerSecond} appends/s`
+  if (!settings.isWanted(name)) return []
   console.error(name)
   const load = { ...fullLiveLoad, seconds: fullLiveLoad.seconds * settings.scale }
   const { pico: reports = [] } = await roundsOf([{ name: 'pico' as const }], settings, describeLiveReport, () =>

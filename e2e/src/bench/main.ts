@@ -4,16 +4,17 @@ import { parseArgs } from 'node:util'
 import { walKinds } from '../pico.ts'
 import { produceToSlowStore } from '../slow-store.ts'
 import { benchConsume } from './consume.ts'
-import { type Contender, type ContenderName, contenderNames, openContest } from './contenders.ts'
-import { openHttpContest } from './http/contest.ts'
+import { type ContenderName, contenderNames, openContest } from './contenders.ts'
+import { benchGroups } from './groups/cases.ts'
 import { benchDurableStreams } from './http/durable-streams-cases.ts'
 import { benchPicoAppends } from './http/pico-cases.ts'
 import { benchIdle } from './idle.ts'
 import { benchLatency } from './latency.ts'
 import { benchLiveReaders } from './live-readers.ts'
 import { machineFacts } from './machine.ts'
-import { benchProduce, produceCases } from './produce.ts'
+import { benchProduce } from './produce.ts'
 import { meets, type Row, renderTable } from './report.ts'
+import type { RoundSettings } from './rounds.ts'
 
 const usage = `npm run bench -- [options]
 
@@ -23,8 +24,8 @@ npm's @durable-streams/server.
   --quick            an eighth of the data, one round: to see that it works, not to quote (also BENCH_QUICK=1)
   --rounds N         rounds, contenders taking turns (3)
   --brokers LIST     of ${contenderNames.join(', ')} (kafka,kafka-flush,pico)
-  --only LIST        of produce, consume, latency, idle, memory, http, live (all)
-  --case TEXT        only the produce cases whose name contains this
+  --only LIST        of produce, consume, latency, groups, idle, memory, http, live (all)
+  --case TEXT        only the cases whose name contains this
   --json FILE        every number of every round, too
   --check            exit with 1 when a goal is missed
 `
@@ -34,7 +35,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: process.env['BENCH_QUICK'] === '1' },
     rounds: { type: 'string' },
     brokers: { type: 'string', default: 'kafka,kafka-flush,pico' },
-    only: { type: 'string', default: 'produce,consume,latency,idle,memory,http,live' },
+    only: { type: 'string', default: 'produce,consume,latency,groups,idle,memory,http,live' },
     case: { type: 'string', default: '' },
     json: { type: 'string' },
     check: { type: 'boolean', default: false },
@@ -46,7 +47,11 @@ if (options.help) {
   process.exit(0)
 }
 
-const settings = { rounds: Number(options.rounds ?? (options.quick ? 1 : 3)), scale: options.quick ? 1 / 8 : 1 }
+const settings: RoundSettings = {
+  rounds: Number(options.rounds ?? (options.quick ? 1 : 3)),
+  scale: options.quick ? 1 / 8 : 1,
+  isWanted: (caseName) => caseName.includes(options.case),
+}
 const names = options.brokers.split(',').map((name): ContenderName => {
   const found = contenderNames.find((each) => each === name)
   if (found === undefined) throw new Error(`--brokers: there is no "${name}"`)
@@ -54,7 +59,7 @@ const names = options.brokers.split(',').map((name): ContenderName => {
 })
 const parts = new Set(options.only.split(','))
 
-const ofKafka = ['produce', 'consume', 'latency'].some((part) => parts.has(part))
+const ofKafka = ['produce', 'consume', 'latency', 'groups'].some((part) => parts.has(part))
 
 const facts = await machineFacts({ java: ofKafka || parts.has('idle') || parts.has('memory') })
 for (const [name, value] of Object.entries(facts)) console.log(`${name}: ${value}`)
@@ -68,6 +73,7 @@ if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-stream
 if (options.json !== undefined) {
   writeFileSync(options.json, `${JSON.stringify({ facts, settings, rows, httpRows }, undefined, 2)}\n`)
 }
+if (rows.length + httpRows.length === 0) throw new Error('no case is of these parts and has such a name')
 const missed = [...rows, ...httpRows].flatMap((row) => row.goals.filter((goal) => meets(row, goal) === false))
 console.log(`\n${missed.length} goals missed`)
 process.exit(options.check && missed.length > 0 ? 1 : 0)
@@ -82,9 +88,10 @@ async function measure(): Promise<Row[]> {
   if (ofKafka) {
     const contest = await openContest(names)
     try {
-      await part('produce', () => allProduceCases(contest.contenders))
+      await part('produce', () => benchProduce(contest.contenders, settings))
       await part('consume', () => benchConsume(contest.contenders, settings))
       await part('latency', () => benchLatency(contest.contenders, settings))
+      await part('groups', () => benchGroups(contest.contenders, settings))
     } finally {
       await contest.close()
     }
@@ -99,25 +106,10 @@ async function measure(): Promise<Row[]> {
 async function measureHttp(): Promise<Row[]> {
   const rows: Row[] = []
   if (parts.has('http')) {
-    const contenders = await openHttpContest()
-    try {
-      rows.push(...(await benchDurableStreams(contenders, settings)))
-    } finally {
-      for (const contender of contenders) await contender.close()
-    }
+    rows.push(...(await benchDurableStreams(settings)))
     rows.push(...(await benchPicoAppends(settings)))
   }
   if (parts.has('live')) rows.push(...(await benchLiveReaders(settings)))
-  return rows
-}
-
-async function allProduceCases(contenders: readonly Contender[]): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const each of produceCases) {
-    if (!each.name.includes(options.case)) continue
-    console.error(each.name)
-    rows.push(await benchProduce(contenders, each, settings))
-  }
   return rows
 }
 
@@ -126,12 +118,14 @@ async function benchMemory(): Promise<Row[]> {
   const rows: Row[] = []
   const seconds = 60 * settings.scale
   for (const wal of walKinds) {
+    const name = `most memory in ${seconds} s of producing to a store of 5 MB/s, ${wal} WAL`
+    if (!settings.isWanted(name)) continue
     const result = await produceToSlowStore(wal, seconds)
     if (result.breaches.length > 0) throw new Error(`records lost: ${result.breaches.slice(0, 5).join('; ')}`)
     const peak = result.peakRssBytes / (1024 * 1024)
     console.error(`  ${wal} WAL: ${peak.toFixed(0)} MB, ${result.acknowledgedRecords} records acknowledged, all there`)
     rows.push({
-      name: `most memory in ${seconds} s of producing to a store of 5 MB/s, ${wal} WAL`,
+      name,
       unit: 'MB',
       values: { pico: [peak] },
       goals: [{ of: 'pico', atMost: 700 }],

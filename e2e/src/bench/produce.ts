@@ -17,7 +17,7 @@ interface ProduceCase {
 const fleet = 16
 
 /** Throughput of producers that never pause. Acks and idempotence are the client's defaults: all, and on. */
-export const produceCases: readonly ProduceCase[] = [
+const produceCases: readonly ProduceCase[] = [
   {
     name: 'produce 1 KiB, batch 64 KiB, linger 5 ms',
     producers: 1,
@@ -61,7 +61,17 @@ export const produceCases: readonly ProduceCase[] = [
   },
 ]
 
-export async function benchProduce(
+export async function benchProduce(contenders: readonly Contender[], settings: RoundSettings): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const each of produceCases) {
+    if (!settings.isWanted(each.name)) continue
+    console.error(each.name)
+    rows.push(await measure(contenders, each, settings))
+  }
+  return rows
+}
+
+async function measure(
   contenders: readonly Contender[],
   { name, producers, load, records, goals }: ProduceCase,
   settings: RoundSettings,

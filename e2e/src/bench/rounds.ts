@@ -2,6 +2,8 @@ export interface RoundSettings {
   readonly rounds: number
   /** Share of the full amount of data; a quick run has less of it. */
   readonly scale: number
+  /** Whether to measure the case of that name at all. */
+  readonly isWanted: (caseName: string) => boolean
 }
 
 /** By whom it was measured; one of each round. */

@@ -2,7 +2,7 @@ import { settleDisk } from '../machine.ts'
 import type { Row } from '../report.ts'
 import { type RoundSettings, roundsOf } from '../rounds.ts'
 import { postRequest } from './append-request.ts'
-import type { HttpContender } from './contest.ts'
+import { type HttpContender, openHttpContest } from './contest.ts'
 import { type LoadReport, runLoad } from './load.ts'
 import { appendRepeatedly, createStream, deleteStream } from './prepare.ts'
 import { appendRows, describeReport, valuesOf } from './report-rows.ts'
@@ -14,15 +14,23 @@ const octets = 'application/octet-stream'
 const ahead = [{ of: 'pico', atLeast: 1, times: 'durable-streams' }] as const
 
 /** Both speak Durable Streams and are sent the same bytes. Both have synced what they acknowledge. */
-export async function benchDurableStreams(
-  contenders: readonly HttpContender[],
-  settings: RoundSettings,
-): Promise<Row[]> {
-  return [
-    ...(await benchAppends(contenders, settings, 1)),
-    ...(await benchAppends(contenders, settings, connections)),
-    ...(await benchCatchUp(contenders, settings)),
-  ]
+export async function benchDurableStreams(settings: RoundSettings): Promise<Row[]> {
+  const appends = [1, connections].filter((streams) => settings.isWanted(appendCaseName(streams)))
+  const catchUps = catchUpCases(settings.scale).filter(({ name }) => settings.isWanted(name))
+  if (appends.length + catchUps.length === 0) return []
+  const contenders = await openHttpContest()
+  try {
+    const rows: Row[] = []
+    for (const streams of appends) rows.push(...(await benchAppends(contenders, settings, streams)))
+    for (const each of catchUps) rows.push(await benchCatchUp(contenders, settings, each))
+    return rows
+  } finally {
+    for (const contender of contenders) await contender.close()
+  }
+}
+
+function appendCaseName(streams: number): string {
+  return `append 1 KiB over ${connections} connections to ${streams === 1 ? 'one stream' : `${streams} streams`}`
 }
 
 async function benchAppends(
@@ -30,7 +38,7 @@ async function benchAppends(
   settings: RoundSettings,
   streams: number,
 ): Promise<Row[]> {
-  const name = `append 1 KiB over ${connections} connections to ${streams === 1 ? 'one stream' : `${streams} streams`}`
+  const name = appendCaseName(streams)
   console.error(name)
   const reports = await roundsOf(contenders, settings, describeReport, async ({ port, pid }, round) => {
     const paths = Array.from({ length: streams }, (_, index) => pathOf(`append-${streams}-${round}-${index}`))
@@ -97,34 +105,34 @@ function catchUpCases(scale: number): CatchUpCase[] {
   ]
 }
 
-async function benchCatchUp(contenders: readonly HttpContender[], settings: RoundSettings): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const [index, each] of catchUpCases(settings.scale).entries()) {
-    console.error(each.name)
-    const path = pathOf(`catch-up-${index}`)
-    for (const { port } of contenders) {
-      await createStream(port, path, each.contentType)
-      await appendRepeatedly(port, postRequest(path, each.contentType, each.body), each.appends)
-    }
-    await settleDisk()
-    const reports = await roundsOf(contenders, settings, describeReport, ({ port, pid }) =>
-      runLoad({
-        kind: 'read',
-        port,
-        serverPid: pid,
-        connections: each.readers,
-        path,
-        expectedBytes: each.bytes,
-        warmupMs: 2000 * settings.scale,
-        measuredMs: 6000 * settings.scale,
-      }),
-    )
-    // One reader's readings are few in the time: the middle one tells more than how many were whole when it was up.
-    const megabytesPerSecond = ({ bytes, seconds, latencyMs }: LoadReport) =>
-      (each.readers === 1 ? each.bytes / (latencyMs.p50 / 1000) : bytes / seconds) / bytesPerMegabyte
-    rows.push({ name: each.name, unit: 'MB/s', values: valuesOf(reports, megabytesPerSecond), goals: ahead })
+async function benchCatchUp(
+  contenders: readonly HttpContender[],
+  settings: RoundSettings,
+  { name, readers, contentType, appends, body, bytes: wholeBytes }: CatchUpCase,
+): Promise<Row> {
+  console.error(name)
+  const path = pathOf(name.replace(/\W+/g, '-'))
+  for (const { port } of contenders) {
+    await createStream(port, path, contentType)
+    await appendRepeatedly(port, postRequest(path, contentType, body), appends)
   }
-  return rows
+  await settleDisk()
+  const reports = await roundsOf(contenders, settings, describeReport, ({ port, pid }) =>
+    runLoad({
+      kind: 'read',
+      port,
+      serverPid: pid,
+      connections: readers,
+      path,
+      expectedBytes: wholeBytes,
+      warmupMs: 2000 * settings.scale,
+      measuredMs: 6000 * settings.scale,
+    }),
+  )
+  // One reader's readings are few in the time: the middle one tells more than how many were whole when it was up.
+  const megabytesPerSecond = ({ bytes, seconds, latencyMs }: LoadReport) =>
+    (readers === 1 ? wholeBytes / (latencyMs.p50 / 1000) : bytes / seconds) / bytesPerMegabyte
+  return { name, unit: 'MB/s', values: valuesOf(reports, megabytesPerSecond), goals: ahead }
 }
 
 /** As the official suite places its streams. */

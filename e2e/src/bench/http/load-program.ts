@@ -1,24 +1,19 @@
 import assert from 'node:assert'
 import { HttpConnection } from '../../http-connection.ts'
-import { percentile } from '../../percentile.ts'
-import { cpuSeconds } from '../../process-usage.ts'
+import { Meter } from '../meter.ts'
 import { appendRequest } from './append-request.ts'
 import type { AppendLoad, LoadReport, LoadSpec, ReadLoad } from './load.ts'
 
 /** A program: puts the load that its argument describes on a server, and prints a `LoadReport`. */
 const spec: LoadSpec = JSON.parse(process.argv[2] ?? '')
 
-const latencies: number[] = []
-let completed = 0
+const meter = new Meter(spec.serverPid)
 let bytes = 0
-let isMeasuring = false
 let isOver = false
 
 function note(startedAt: number, ofBytes: number): void {
-  if (!isMeasuring) return
-  completed++
-  bytes += ofBytes
-  latencies.push(performance.now() - startedAt)
+  if (meter.isMeasuring) bytes += ofBytes
+  meter.note(startedAt)
 }
 
 const onLost = (error: Error) => {
@@ -89,27 +84,13 @@ const connections = Array.from({ length: spec.connections }, (_, index) =>
 )
 await Promise.race([began, ...connections])
 
-isMeasuring = true
-const from = performance.now()
-const ownBefore = process.cpuUsage()
-const serverBefore = cpuSeconds(spec.serverPid)
+meter.begin()
 // A reading may take longer than is measured: the clock stops with the first that ends after the time is up.
 await new Promise((resolve) => setTimeout(resolve, spec.measuredMs))
-while (completed === 0) await new Promise((resolve) => setTimeout(resolve, 1))
-isMeasuring = false
+while (meter.completed === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+const metered = meter.end()
 isOver = true
-const seconds = (performance.now() - from) / 1000
-const own = process.cpuUsage(ownBefore)
-const serverSeconds = cpuSeconds(spec.serverPid) - serverBefore
 await Promise.all(connections)
 
-latencies.sort((a, b) => a - b)
-const report: LoadReport = {
-  seconds,
-  completed,
-  bytes,
-  latencyMs: { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), max: latencies.at(-1) ?? Number.NaN },
-  loadCpuShare: (own.user + own.system) / 1e6 / seconds,
-  serverCpuShare: serverSeconds / seconds,
-}
+const report: LoadReport = { ...metered, bytes }
 console.log(JSON.stringify(report))

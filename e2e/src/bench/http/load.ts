@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { run } from '../../child-process.ts'
+import type { Metered } from '../meter.ts'
 
 /** What the load program is asked for, as JSON in its argument. */
 export type LoadSpec = AppendLoad | ReadLoad
@@ -32,16 +33,10 @@ export interface ReadLoad extends Load {
   readonly expectedBytes: number
 }
 
-export interface LoadReport {
-  readonly seconds: number
-  /** Appends, or complete readings. */
-  readonly completed: number
+/** `completed` are appends, or complete readings. */
+export interface LoadReport extends Metered {
   /** Of records that were appended, or of bodies that were read. */
   readonly bytes: number
-  readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number }
-  /** Of one core. */
-  readonly loadCpuShare: number
-  readonly serverCpuShare: number
 }
 
 const program = fileURLToPath(new URL('load-program.ts', import.meta.url))
