@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { zeroUuid } from '@pico/binary'
 import { offsetCommit, offsetFetch } from '@pico/kafka-codec'
 import type { RawConnection } from '../../raw-kafka.ts'
+import { endOffset } from '../../raw-topics.ts'
 import { Meter, type Metered } from '../meter.ts'
 import { whenCoordinated } from './coordinated.ts'
 import type { CommitLoad } from './load.ts'
@@ -24,6 +25,8 @@ export async function commits(load: CommitLoad): Promise<Metered> {
     ),
   )
 
+  // A member has read of a topic what it commits: its broker has had the topic open.
+  for (const topic of topics) await endOffset(port, topic)
   const meter = new Meter(load.serverPid)
   let isOver = false
   const committing = members.map((member, index) =>
