@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { compactionConformance } from './conformance/compaction.ts'
+import { compactionLagConformance } from './conformance/compaction-lag.ts'
 import { costConformance } from './conformance/cost.ts'
 import { doomedObjectsConformance } from './conformance/doomed-objects.ts'
 import { extentReplacementConformance } from './conformance/extent-replacement.ts'
@@ -34,6 +35,7 @@ export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { 
   describe('replaced extents', () => extentReplacementConformance(open))
   describe('doomed objects', () => doomedObjectsConformance(open))
   describe('retention', () => retentionConformance(open))
+  describe('compaction lag', () => compactionLagConformance(open))
   describe('cost', () => costConformance(open))
   describe('random histories', () => randomHistoryConformance(open, historyRuns))
   describe('failure', () => failureConformance(open))

@@ -182,4 +182,12 @@ export interface StreamCatalog {
    * not include `delete`. Absent settings are unlimited. Cost does not grow with streams that set neither.
    */
   retentionDue(nowMs: number, limit: number): Promise<{ streamId: number; trimTo: number }[]>
+  /**
+   * Live streams with entries that no compaction by key has looked at for longer than `max.compaction.lag.ms`, where `cleanup.policy`
+   * includes `compact`. An entry's age is that of the youngest of those that were packed together with it (the commit's time where none
+   * has a timestamp), which merging does not change. Cost does not grow with streams that set no such limit.
+   */
+  compactionDue(nowMs: number, limit: number): Promise<StreamRecord[]>
+  /** A compaction by key has looked at all below `compactedTo`. False when the stream is gone. @throws FencedError when `node` is not the owner. */
+  recordCompacted(node: NodeIdentity, streamId: number, compactedTo: number): Promise<boolean>
 }

@@ -1,6 +1,8 @@
 import { type ColumnDataType, type CreateTableBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
+import { maxCompactionLagMs } from './compaction-lag-config.ts'
 import type { Schema } from './schema.ts'
+import { lifeNumbers } from './stream-rows.ts'
 
 /** Where the dialects' table definitions differ. */
 export interface SchemaDialect {
@@ -23,6 +25,7 @@ export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promi
       '0001_initial': initial(dialect),
       '0002_path_streams': pathStreams(dialect),
       '0003_wal_attempts': walAttempts,
+      '0004_compaction_lag': compactionLag,
     }),
   }
   const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
@@ -225,6 +228,35 @@ const walAttempts: Migration = {
     await db.schema
       .alterTable('nodes')
       .addColumn('wal_attempt', 'bigint', (c) => c.notNull().defaultTo(0))
+      .execute()
+  },
+}
+
+/** Since when a stream has entries that no compaction by key has looked at, and how long it may. Of what was there before, nobody knows. */
+const compactionLag: Migration = {
+  async up(db: Kysely<Schema>) {
+    await db.schema.alterTable('streams').addColumn('max_compaction_lag_ms', 'bigint').execute()
+    await db.schema.alterTable('streams').addColumn('dirty_since_ms', 'bigint').execute()
+    await db.updateTable('streams').set({ dirty_since_ms: 0 }).where('packed_offset', '>', 0).execute()
+    const limited = await db
+      .selectFrom('streams')
+      .select(['stream_id', 'config'])
+      .where('config', 'like', '%max.compaction.lag.ms%')
+      .where('life', '<>', lifeNumbers.gone)
+      .execute()
+    for (const { stream_id, config } of limited) {
+      await db
+        .updateTable('streams')
+        .set({ max_compaction_lag_ms: maxCompactionLagMs(JSON.parse(config)) })
+        .where('stream_id', '=', stream_id)
+        .execute()
+    }
+    // A partial index: streams without a limit cost the search for due ones nothing.
+    await db.schema
+      .createIndex('streams_max_compaction_lag_ms')
+      .on('streams')
+      .column('stream_id')
+      .where(sql.ref('max_compaction_lag_ms'), 'is not', null)
       .execute()
   },
 }

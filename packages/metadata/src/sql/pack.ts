@@ -26,7 +26,7 @@ export async function commitPack(
   }
   const placement = await selectPlacement(tx, node, [...byStream.keys()])
   const skippedStreamIds: number[] = []
-  const advances: { stream_id: number; packed_offset: number; bytes: number }[] = []
+  const advances: Advance[] = []
   const inserts: NewExtent[] = []
   for (const [streamId, extents] of byStream) {
     const stream = placement.get(streamId)
@@ -38,7 +38,8 @@ export async function commitPack(
     if (packedOffset === stream.packedOffset) continue
     for (const extent of taken) inserts.push(extent)
     const bytes = taken.reduce((sum, extent) => sum + extent.lengthBytes, 0)
-    advances.push({ stream_id: streamId, packed_offset: packedOffset, bytes })
+    const dirtySince = Math.min(...taken.map((extent) => agedFromMs(extent, nowMs)), Number.MAX_SAFE_INTEGER)
+    advances.push({ stream_id: streamId, packed_offset: packedOffset, bytes, dirty_since: dirtySince })
   }
 
   const unused = await placeObjects(tx, pack.objects, inserts, nowMs)
@@ -66,7 +67,7 @@ async function placeObjects(
   const usage = new ObjectUsage()
   const used = new Set<NewObject>()
   const placed = extents.map((extent) => {
-    const { streamId, lengthBytes, maxTimestampMs } = extent
+    const { streamId, lengthBytes } = extent
     const object = given.get(extent.objectId)
     assert(object !== undefined, `extent of stream ${streamId} points into object ${extent.objectId}, not of this pack`)
     assert(
@@ -76,7 +77,7 @@ async function placeObjects(
     used.add(object)
     const objectId = known.get(object.key) ?? object.objectId
     usage.add(objectId, 1, lengthBytes)
-    return { ...extent, objectId, agedFromMs: maxTimestampMs < 0 ? nowMs : maxTimestampMs }
+    return { ...extent, objectId, agedFromMs: agedFromMs(extent, nowMs) }
   })
 
   const fresh = [...used].filter((object) => !known.has(object.key))
@@ -104,20 +105,30 @@ async function selectObjectIds(tx: Transaction<Schema>, objects: readonly NewObj
   return ids
 }
 
-async function advanceStreams(
-  tx: Transaction<Schema>,
-  advances: readonly { stream_id: number; packed_offset: number; bytes: number }[],
-): Promise<void> {
+/** What retention, and compaction by key, count from. */
+function agedFromMs({ maxTimestampMs }: NewExtent, nowMs: number): number {
+  return maxTimestampMs < 0 ? nowMs : maxTimestampMs
+}
+
+type Advance = Record<'stream_id' | 'packed_offset' | 'bytes' | 'dirty_since', number>
+
+async function advanceStreams(tx: Transaction<Schema>, advances: readonly Advance[]): Promise<void> {
   for (const chunk of rowChunks(advances)) {
     await tx
-      .with('advance(stream_id, packed_offset, bytes)', () =>
-        integerRows(chunk, ['stream_id', 'packed_offset', 'bytes']),
+      .with('advance(stream_id, packed_offset, bytes, dirty_since)', () =>
+        integerRows(chunk, ['stream_id', 'packed_offset', 'bytes', 'dirty_since']),
       )
       .updateTable('streams')
       .from('advance')
       .set((eb) => ({
         packed_offset: eb.ref('advance.packed_offset'),
         packed_bytes: eb('streams.packed_bytes', '+', eb.ref('advance.bytes')),
+        dirty_since_ms: eb
+          .case()
+          .when('streams.dirty_since_ms', '<', eb.ref('advance.dirty_since'))
+          .then(eb.ref('streams.dirty_since_ms'))
+          .else(eb.ref('advance.dirty_since'))
+          .end(),
       }))
       .whereRef('streams.stream_id', '=', 'advance.stream_id')
       .execute()

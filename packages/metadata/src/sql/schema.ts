@@ -62,6 +62,10 @@ export interface StreamsTable {
   /** Parsed from `config`; null where retention does not apply. */
   retention_ms: number | null
   retention_bytes: number | null
+  /** Parsed from `config`; null where compaction by key may take as long as it likes. */
+  max_compaction_lag_ms: number | null
+  /** The least `aged_from_ms` that an extent had which no compaction by key has looked at, or an earlier time; null = all is clean. */
+  dirty_since_ms: number | null
 }
 
 interface StreamEpochsTable {

@@ -1,4 +1,5 @@
 import type { StreamCatalog } from '../stream-catalog.ts'
+import { compactionDue, recordCompacted } from './compaction-lag.ts'
 import type { SqlDatabase } from './database.ts'
 import { retentionDue } from './retention.ts'
 import { setStreamConfig, setTopicConfig } from './stream-config.ts'
@@ -55,6 +56,12 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
         'harmless',
       ),
     delete: (streamIds, nowMs) => database.write('deleting streams', (tx) => deleteStreams(tx, streamIds, nowMs)),
+    compactionDue: (nowMs, limit) =>
+      database.read('finding streams whose compaction is due', (db) => compactionDue(db, nowMs, limit)),
+    recordCompacted: (node, streamId, compactedTo) =>
+      database.write(`recording a compaction of stream ${streamId}`, (tx) =>
+        recordCompacted(tx, node, streamId, compactedTo),
+      ),
     retentionDue: (nowMs, limit) =>
       database.read('finding streams whose retention is due', (db) => retentionDue(db, nowMs, limit)),
   }

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { maxCompactionLagMs } from './compaction-lag-config.ts'
 import { retentionLimits } from './retention-config.ts'
 import type { Schema } from './schema.ts'
 
@@ -36,5 +37,6 @@ function configColumns(config: Config) {
     config: JSON.stringify(config),
     retention_ms: limits.retentionMs,
     retention_bytes: limits.retentionBytes,
+    max_compaction_lag_ms: maxCompactionLagMs(config),
   }
 }

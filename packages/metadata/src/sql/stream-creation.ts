@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import { StreamExistsError, TopicCollisionError } from '../errors.ts'
 import type { NewStream, StreamRecord } from '../stream-catalog.ts'
 import { idChunks, rowChunks } from './chunks.ts'
+import { maxCompactionLagMs } from './compaction-lag-config.ts'
 import { reserveNumbers } from './counters.ts'
 import { retentionLimits } from './retention-config.ts'
 import type { Schema } from './schema.ts'
@@ -103,5 +104,7 @@ export function newRow(record: StreamRecord) {
     fork_sub_offset: record.fork?.subOffset ?? null,
     retention_ms: limits.retentionMs,
     retention_bytes: limits.retentionBytes,
+    max_compaction_lag_ms: maxCompactionLagMs(record.config),
+    dirty_since_ms: null,
   }
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import { sql } from 'kysely'
 import type { ExtentCut, NewFork, StreamRecord } from '../stream-catalog.ts'
+import { setDirtySince } from './compaction-lag.ts'
 import { reserveNumbers } from './counters.ts'
 import { ObjectUsage } from './object-usage.ts'
 import type { Schema } from './schema.ts'
@@ -36,6 +37,7 @@ export async function forkStream(
   await copyLeaderEpochs(tx, sourceStreamId, streamId, sharedEnd)
   await copyExtents(tx, sourceStreamId, streamId, sharedEnd)
   if (cut !== null) await copyCut(tx, sourceStreamId, streamId, sharedEnd, cut)
+  await setDirtySince(tx, streamId, 0)
   return { ...record, packedBytes: await countIn(tx, streamId) }
 }
 

@@ -171,6 +171,7 @@ async function markGone(tx: Transaction<Schema>, streamIds: readonly number[]): 
         packed_bytes: 0,
         retention_ms: null,
         retention_bytes: null,
+        max_compaction_lag_ms: null,
         expires_at_ms: null,
         idle_ttl_ms: null,
       })
