@@ -14,6 +14,8 @@ export interface KeyCompactionTerms {
   readonly config: Pick<TopicConfig, 'deleteRetentionMs' | 'minCompactionLagMs' | 'minCleanableDirtyRatio'>
   /** Below it every key has one record, but for those that came again since. */
   readonly cleanedTo: number
+  /** Something has been new for longer than `max.compaction.lag.ms`: how much it is does not matter then. */
+  readonly isOverdue: boolean
   readonly nowMs: number
   readonly signal: AbortSignal
 }
@@ -36,7 +38,7 @@ export async function compactByKey(
   const { cleanedTo, signal } = terms
   const packed = stream.packed
   const dirty = dirtyRanges(packed, terms)
-  if (!isWorthIt(packed, dirty, terms.config)) return cleanedTo
+  if (!isWorthIt(packed, dirty, terms)) return cleanedTo
   const latest = new LatestOffsets(settings.keysMax)
   const end = await rememberLatest(stream, dirty, latest, terms)
   const rules: CleaningRules = { latest, end, terms }
@@ -73,13 +75,14 @@ function dirtyRanges(packed: readonly PackedRange[], { cleanedTo, config, nowMs 
 function isWorthIt(
   packed: readonly PackedRange[],
   dirty: readonly PackedRange[],
-  { minCleanableDirtyRatio }: KeyCompactionTerms['config'],
+  { config, isOverdue }: KeyCompactionTerms,
 ): boolean {
   const [first] = dirty
   if (first === undefined) return false
+  if (isOverdue) return true
   const clean = packed.filter(({ endOffset }) => endOffset <= first.baseOffset)
   const dirtyBytes = bytesOf(dirty)
-  return dirtyBytes / (bytesOf(clean) + dirtyBytes) >= minCleanableDirtyRatio
+  return dirtyBytes / (bytesOf(clean) + dirtyBytes) >= config.minCleanableDirtyRatio
 }
 
 /** Fills `latest`, and says up to where: the end of what is dirty, or the batch whose keys have no room any more. */

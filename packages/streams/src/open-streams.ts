@@ -82,7 +82,6 @@ class NodeStreams implements Streams {
     const { log, metadata, node, clusterId, clock, random = randomBytes } = components
     this.clusterId = clusterId
     const { compactionKeysMax: keysMax, compactionObjectBytes: objectBytes } = settings
-    this.#compactor = new KeyCompactor(clock, { keysMax, objectBytes }, components.onProblem ?? (() => undefined))
     this.nodeId = node.nodeId
     this.topicDefaults = settings.defaultTopicConfig
     this.#log = log
@@ -91,6 +90,15 @@ class NodeStreams implements Streams {
     const parts = { log, metadata, node, clock, random, renewals: this.#renewals }
     this.#catalog = new TopicCatalog(parts, settings, presence)
     this.#partitions = new OpenPartitions({ ...parts, catalog: this.#catalog, paths: this.#catalog }, settings)
+    this.#compactor = new KeyCompactor(
+      {
+        ...parts,
+        onProblem: components.onProblem ?? (() => undefined),
+        opened: () => this.#partitions.compacted(),
+        open: async (name) => this.#partitions.getPath(name),
+      },
+      { keysMax, objectBytes },
+    )
     this.#internal = new NodeInternalStreams(parts, settings)
     this.#paths = new NodePathStreams({
       ...parts,
@@ -207,9 +215,9 @@ class NodeStreams implements Streams {
     await this.#renewals.close()
   }
 
-  /** One round of compaction by key, over what is open. */
+  /** One round of compaction by key. */
   compact(signal: AbortSignal): Promise<void> {
-    return this.#compactor.run(this.#partitions.compacted(), signal)
+    return this.#compactor.run(signal)
   }
 
   /** May the log drop it from memory? */

@@ -4,7 +4,7 @@ import { parseTopicConfig } from './topic-config.ts'
 export interface StreamsSettings {
   /** Partitions a topic may have. More are refused with a message that says how to raise this. */
   readonly partitionsMax: number
-  /** Topic settings in force where a topic has none of its own, by their Kafka names. Not for retention, see README. */
+  /** Topic settings in force where a topic has none of its own, by their Kafka names. Not for all of them, see README. */
   readonly defaultTopicConfig: Readonly<Record<string, string>>
   /** How long after its last append a producer is remembered (Kafka's producer.id.expiration.ms). */
   readonly producerIdExpirationMs: number
@@ -37,8 +37,8 @@ export const defaultStreamsSettings: StreamsSettings = {
   producerIdBlock: 1000,
 }
 
-/** Retention is done by SQL over what topics themselves say, so it would not see an operator's default. */
-const topicOnly = ['retention.ms', 'retention.bytes', 'cleanup.policy']
+/** What is due is found by SQL in what topics themselves say, so it would not see an operator's default. */
+const topicOnly = ['retention.ms', 'retention.bytes', 'cleanup.policy', 'max.compaction.lag.ms']
 
 /** @throws InvalidDefaultsError */
 export function settingsInForce(given: Partial<StreamsSettings>): StreamsSettings {

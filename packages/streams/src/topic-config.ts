@@ -22,8 +22,10 @@ export interface TopicConfig {
   readonly deleteRetentionMs: number
   /** No younger record is compacted away. */
   readonly minCompactionLagMs: number
-  /** Compaction begins when so large a part of the bytes is new. */
+  /** Compaction begins when so large a part of the bytes is new… */
   readonly minCleanableDirtyRatio: number
+  /** …or when something has been new for so long; Infinity = it may be for ever. */
+  readonly maxCompactionLagMs: number
   readonly retentionMs: number
   readonly retentionBytes: number
 }
@@ -85,6 +87,7 @@ export function topicConfigInForce(
     deleteRetentionMs: Number(value('delete.retention.ms')),
     minCompactionLagMs: Number(value('min.compaction.lag.ms')),
     minCleanableDirtyRatio: Number(value('min.cleanable.dirty.ratio')),
+    maxCompactionLagMs: unlimitedAbove(Number(value('max.compaction.lag.ms'))),
     retentionMs: Number(value('retention.ms')),
     retentionBytes: Number(value('retention.bytes')),
   }
@@ -134,4 +137,9 @@ function canonicalValue(name: string, value: string): string {
     default:
       return value.trim()
   }
+}
+
+/** Kafka's largest value is its way to say "for ever". */
+function unlimitedAbove(value: number): number {
+  return value > Number.MAX_SAFE_INTEGER ? Number.POSITIVE_INFINITY : value
 }

@@ -208,6 +208,91 @@ describe('tombstones', () => {
   })
 })
 
+describe.each(walKinds)('max.compaction.lag.ms (%s WAL)', (kind) => {
+  const lagMs = 3_600_000
+
+  /** With records of now, and so little of it new that it is not worth a pass. */
+  async function writeALittle(): Promise<void> {
+    await write(...Array.from({ length: 50 }, (_, index) => `key-${index}=1`))
+    await compact()
+    await writeNow('key-0=2', 'key-0=3')
+    await node.log.pack()
+  }
+
+  async function writeNow(...texts: string[]): Promise<void> {
+    const at = system.clock.nowMs()
+    await accepted(append(partition, batchOfRecords(texts.map((text) => record(text, at))))).committed
+  }
+
+  const superseded = async () => (await seen()).filter((text) => /key-0=[12]$/.test(text)).length
+
+  it('makes a pass due that the dirty ratio does not, when something is older than that, and not before', async () => {
+    await open(kind)
+    await make({ 'max.compaction.lag.ms': `${lagMs}` })
+    await writeALittle()
+    system.clock.jump(lagMs)
+    await compact()
+    expect(await superseded()).toBe(2)
+    system.clock.jump(1)
+    await compact()
+    expect(await superseded()).toBe(0)
+    expect((await seen()).at(-1)).toBe('51:key-0=3')
+    expect(await system.metadata.streams.compactionDue(system.clock.nowMs() + 1e9, 9)).toEqual([])
+  })
+
+  it('reaches a stream that nobody has open, after a restart too', async () => {
+    await open(kind)
+    await make({ 'max.compaction.lag.ms': `${lagMs}` })
+    await writeALittle()
+    system.clock.jump(100_000)
+    await node.log.maintain()
+    expect(node.log.stats.openStreams).toBe(0)
+    await run()
+    system.clock.jump(lagMs)
+    await node.log.maintain()
+    expect(node.log.stats.openStreams).toBe(1)
+    partition = await openPartition(streams)
+    expect(await superseded()).toBe(0)
+  })
+
+  it('counts for what was written before it was set', async () => {
+    await open(kind)
+    await make()
+    await writeALittle()
+    system.clock.jump(10 * lagMs)
+    await compact()
+    expect(await superseded()).toBe(2)
+    const overrides = { 'cleanup.policy': 'compact', 'max.compaction.lag.ms': `${lagMs}` }
+    await streams.alterTopicConfig({ name: 'orders' }, () => ({ overrides }), false)
+    await compact()
+    expect(await superseded()).toBe(0)
+  })
+
+  it('gives way to min.compaction.lag.ms', async () => {
+    await open(kind)
+    await make({ 'min.compaction.lag.ms': `${lagMs}`, 'max.compaction.lag.ms': `${lagMs}` })
+    await writeALittle()
+    system.clock.jump(lagMs - 1)
+    await writeNow('key-1=2')
+    await compact()
+    expect(await superseded()).toBe(2)
+    system.clock.jump(2)
+    await compact()
+    expect(await superseded()).toBe(0)
+    expect((await seen()).filter((text) => text.includes(':key-1='))).toHaveLength(2)
+  })
+
+  it('is due again and again while a pass has no room for all keys', async () => {
+    await open(kind, { compactionKeysMax: 20 })
+    await make({ 'max.compaction.lag.ms': `${lagMs}`, 'min.cleanable.dirty.ratio': '1' })
+    for (let round = 0; round < 3; round++) for (let key = 0; key < 40; key++) await writeNow(`key-${key}=${round}`)
+    system.clock.jump(lagMs + 1)
+    for (let round = 0; round < 8; round++) await compact()
+    expect(await seen()).toHaveLength(40)
+    expect(await system.metadata.streams.compactionDue(system.clock.nowMs() + 1e9, 9)).toEqual([])
+  })
+})
+
 describe('what compaction leaves alone', () => {
   it('records that are younger than min.compaction.lag.ms', async () => {
     await open()

@@ -81,6 +81,7 @@ describe('topic settings', () => {
       deleteRetentionMs: 86_400_000,
       minCompactionLagMs: 0,
       minCleanableDirtyRatio: 0.5,
+      maxCompactionLagMs: Number.POSITIVE_INFINITY,
       retentionMs: 86_400_000,
       retentionBytes: 1_000_000,
     })

@@ -133,6 +133,7 @@ describe('topics', () => {
   it.each([
     [{ 'max.message.bytes': 'many' }, 'invalid value "many" for max.message.bytes'],
     [{ 'retention.ms': '1000' }, 'retention.ms can be set per topic only'],
+    [{ 'max.compaction.lag.ms': '1000' }, 'max.compaction.lag.ms can be set per topic only'],
   ])('cannot be opened with operator defaults %j', async (defaultTopicConfig, message) => {
     await expect(system.start({ defaultTopicConfig })).rejects.toThrow(InvalidDefaultsError)
     await expect(system.start({ defaultTopicConfig })).rejects.toThrow(message)

@@ -21,7 +21,8 @@ export const topicDocumentation: Readonly<Record<string, string>> = {
   'leader.replication.throttled.replicas': `${inert} there is no replication between brokers.`,
   'local.retention.bytes': tiered,
   'local.retention.ms': tiered,
-  'max.compaction.lag.ms': `${inert} a topic is compacted whenever enough of it is new, see min.cleanable.dirty.ratio.`,
+  'max.compaction.lag.ms':
+    'How long, in milliseconds, a record may wait in a topic with the policy "compact" until compaction looks at it, however little is new. It is counted from the youngest of the records that were packed together with it.',
   'max.decompressed.message.bytes': 'Most bytes that a batch may unpack to. More than 128 MiB is taken as 128 MiB.',
   'max.message.bytes': 'Largest batch of records, in bytes as it is sent, its header included.',
   'message.timestamp.after.max.ms':
