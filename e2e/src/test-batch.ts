@@ -77,6 +77,8 @@ export function encodeRecord(record: BatchRecord, index: number): Buffer {
 
 export interface DecodedBatch {
   readonly baseOffset: number
+  /** Whether or not there is a record there. */
+  readonly lastOffset: number
   readonly partitionLeaderEpoch: number
   readonly attributes: number
   readonly producerId: bigint
@@ -130,6 +132,7 @@ function decodeBatch(bytes: Buffer): DecodedBatch {
   })
   return {
     baseOffset,
+    lastOffset: baseOffset + bytes.readInt32BE(23),
     partitionLeaderEpoch: bytes.readInt32BE(12),
     attributes,
     producerId: bytes.readBigInt64BE(43),

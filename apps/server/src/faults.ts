@@ -17,12 +17,20 @@ import { UsageError } from './exit-errors.ts'
  *   PICO_FAULT=kill-after-upload[@n]   SIGKILL when the n-th object (WAL object or data object) is in the store and no row knows it
  *   PICO_FAULT=kill-after-commit[@n]   SIGKILL when the n-th flush is committed (a synced frame, or a WAL object's row) and not answered
  *   PICO_FAULT=kill-in-frame[@n]       SIGKILL when a part of the n-th frame is in the segment
+ *   PICO_FAULT=kill-in-compaction[@n]  SIGKILL when the n-th object that compaction by key has written is in the store and no row knows it
+ *   PICO_FAULT=kill-after-compaction[@n]  SIGKILL when the n-th such object is in SQL, in the place of what it replaces
  *   PICO_FAULT=sync-eio[@n[-m]]        writes n to m to the WAL are done and say EIO; every one without a range
  *   PICO_FAULT=sync-enospc[@n[-m]]     writes n to m to the WAL are done in part and say ENOSPC
  *   PICO_FAULT=slow-store=5MBps        everything that the store moves shares so many bytes a second
  */
 
-const killPoints = ['kill-after-upload', 'kill-after-commit', 'kill-in-frame'] as const
+const killPoints = [
+  'kill-after-upload',
+  'kill-after-commit',
+  'kill-in-frame',
+  'kill-in-compaction',
+  'kill-after-compaction',
+] as const
 const syncFaults = { 'sync-eio': 'EIO', 'sync-enospc': 'ENOSPC' } as const
 
 export type FaultPoint =
@@ -69,6 +77,9 @@ function planOf(fault: FaultPoint): FaultPlan {
         rules: [{ operation: 'write', nth: fault.nth, fault: { kind: 'torn', keep: 'beginning' } }],
         after: killAt(fault.nth, 'write'),
       }
+    case 'kill-in-compaction':
+    case 'kill-after-compaction':
+      return {} // it strikes at the database
     case 'sync-eio':
       return { rules: failing(fault, { kind: 'fail-after', code: 'EIO' }, { kind: 'fail-after', code: 'EIO' }) }
     case 'sync-enospc':
@@ -94,9 +105,9 @@ function failing({ from, to }: { from: number; to: number }, write: Fault, put: 
 }
 
 function killAt(nth: number, operation: StoreOperation): FaultHook {
-  let seen = 0
+  const strike = strikeAt(nth)
   return (done) => {
-    if (done === operation && ++seen === nth) killNow()
+    if (done === operation) strike()
   }
 }
 
@@ -105,20 +116,59 @@ function killNow(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** The commit of WAL objects is in SQL: it dies between that and the answers. */
+/** Commits that are in SQL: it dies right before or right after the n-th. */
 export function metadataWithFault(metadata: Metadata, fault: FaultPoint | null): Metadata {
-  if (fault?.kind !== 'kill-after-commit') return metadata
-  let seen = 0
-  const log = new Proxy(metadata.log, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name)
+  if (fault === null || !('nth' in fault)) return metadata
+  const log = killingLog(metadata.log, fault)
+  return log === null
+    ? metadata
+    : { nodes: metadata.nodes, streams: metadata.streams, log, close: () => metadata.close() }
+}
+
+function killingLog(log: LogIndex, { kind, nth }: Extract<FaultPoint, { nth: number }>): LogIndex | null {
+  const strike = strikeAt(nth)
+  switch (kind) {
+    case 'kill-after-commit':
+      return intercepted(log, 'commitWalObjects', async (commit) => {
+        await commit()
+        strike()
+      })
+    case 'kill-in-compaction':
+      return intercepted(log, 'replaceExtents', async (replace) => {
+        strike()
+        return replace()
+      })
+    case 'kill-after-compaction':
+      return intercepted(log, 'replaceExtents', async (replace) => {
+        const isReplaced = await replace()
+        strike()
+        return isReplaced
+      })
+    case 'kill-after-upload':
+    case 'kill-in-frame':
+      return null // the store does it
+  }
+}
+
+/** The index, but for one of its calls. */
+function intercepted<Name extends 'commitWalObjects' | 'replaceExtents'>(
+  log: LogIndex,
+  name: Name,
+  around: (call: () => ReturnType<LogIndex[Name]>) => ReturnType<LogIndex[Name]>,
+): LogIndex {
+  return new Proxy(log, {
+    get(target, asked) {
+      const member: unknown = Reflect.get(target, asked)
       if (typeof member !== 'function') return member
-      if (name !== 'commitWalObjects') return member.bind(target)
-      return async (...given: Parameters<LogIndex['commitWalObjects']>) => {
-        await target.commitWalObjects(...given)
-        if (++seen === fault.nth) killNow()
-      }
+      const call = member.bind(target)
+      return asked === name ? (...given: unknown[]) => around(() => call(...given)) : call
     },
   })
-  return { nodes: metadata.nodes, streams: metadata.streams, log, close: () => metadata.close() }
+}
+
+function strikeAt(nth: number): () => void {
+  let seen = 0
+  return () => {
+    if (++seen === nth) killNow()
+  }
 }

@@ -43,6 +43,7 @@ export interface ServerConfig {
   readonly blockCacheBytes: number
   readonly packBytes: number
   readonly packIntervalMs: number
+  readonly maintenanceIntervalMs: number
   /** How long it goes on serving, no longer ready, before it stops. */
   readonly shutdownDrainMs: number
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
@@ -86,6 +87,7 @@ const schema = z.object({
   'block-cache-size': parsed(parseByteSize, '--block-cache-size'),
   'wal-upload-threshold': parsed(parseByteSize, '--wal-upload-threshold'),
   'wal-upload-interval-ms': wholeNumber(1),
+  'maintenance-interval-ms': wholeNumber(1),
   'shutdown-drain-sec': wholeNumber(0),
   'log-level': z.enum(['debug', 'info', 'warn', 'error']),
 })
@@ -114,6 +116,7 @@ export function serverConfig(given: ServeArguments): ServerConfig {
     blockCacheBytes: settings['block-cache-size'],
     packBytes: settings['wal-upload-threshold'],
     packIntervalMs: settings['wal-upload-interval-ms'],
+    maintenanceIntervalMs: settings['maintenance-interval-ms'],
     shutdownDrainMs: settings['shutdown-drain-sec'] * 1000,
     logLevel: settings['log-level'],
   }

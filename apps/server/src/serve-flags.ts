@@ -79,6 +79,10 @@ export const serveFlags = {
     default: '128MiB',
   },
   'wal-upload-interval-ms': { describe: 'Age of the write-ahead log at which it is packed', default: '60000' },
+  'maintenance-interval-ms': {
+    describe: 'How often retention and compaction look for what is due, and objects no longer needed are deleted',
+    default: '30000',
+  },
   'shutdown-drain-sec': {
     describe: 'How long it goes on serving after SIGTERM while /ready fails, so that load balancers turn away',
     default: '0',

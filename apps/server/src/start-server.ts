@@ -177,12 +177,14 @@ function logSettings({
   blockCacheBytes,
   packBytes,
   packIntervalMs,
+  maintenanceIntervalMs,
 }: ServerConfig): Partial<LogSettings> {
   return {
     logCacheBytes: walCacheBytes,
     blockCacheBytes,
     packBytes,
     packIntervalMs,
+    maintenanceIntervalMs,
     ...(wal.batchIntervalMs !== undefined && { flushIntervalMs: wal.batchIntervalMs }),
     ...(wal.batchBytesMax !== undefined && { flushBytesMax: wal.batchBytesMax }),
     ...(wal.unflushedBytesMax !== undefined && { unflushedBytesMax: wal.unflushedBytesMax }),
