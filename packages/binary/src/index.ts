@@ -1,5 +1,7 @@
+export { BufferPool } from './buffer-pool.ts'
 export { ByteReader } from './byte-reader.ts'
 export { ByteWriter, type ByteWriterSettings, type Int32Place, utf8Length, uvarintLength } from './byte-writer.ts'
 export { crc32c } from './crc32c.ts'
 export { ReadError, type ReadErrorCode, WriteError } from './errors.ts'
+export { SharedMemory } from './shared-memory.ts'
 export { uuidFromBytes, uuidToBytes, zeroUuid } from './uuid.ts'

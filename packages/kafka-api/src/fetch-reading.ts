@@ -8,8 +8,9 @@ export class PartitionFetch {
   /** Where to read on. */
   nextOffset: number
   readonly maxBytes: number
-  /** Whole batches, back to back: views of memory that nobody writes to. */
+  /** Whole batches, back to back: views of memory that nobody writes to until `release`. */
   readonly buffers: Uint8Array[] = []
+  readonly #reads: BatchesRead[] = []
   lengthBytes = 0
   errorCode = 0
   /** There is more to read than the limits allow: waiting for more would be in vain. */
@@ -19,6 +20,18 @@ export class PartitionFetch {
     this.partition = partition
     this.nextOffset = fetchOffset
     this.maxBytes = maxBytes
+  }
+
+  keep(read: BatchesRead): void {
+    for (const buffer of read.buffers) this.buffers.push(buffer)
+    this.#reads.push(read)
+    this.lengthBytes += read.lengthBytes
+    this.nextOffset = read.endOffset
+  }
+
+  /** Nobody looks at the buffers any more. */
+  release(): void {
+    for (const read of this.#reads) read.release()
   }
 
   get hasMore(): boolean {
@@ -142,11 +155,10 @@ function take(fetch: PartitionFetch, read: BatchesRead, remaining: number, isFir
   const allowance = Math.min(fetch.maxBytes - fetch.lengthBytes, remaining)
   if (read.lengthBytes > allowance && !isFirst) {
     fetch.full = true
+    read.release()
     return 0
   }
-  for (const buffer of read.buffers) fetch.buffers.push(buffer)
-  fetch.lengthBytes += read.lengthBytes
-  fetch.nextOffset = read.endOffset
+  fetch.keep(read)
   fetch.full = fetch.lengthBytes >= fetch.maxBytes || fetch.hasMore
   return read.lengthBytes
 }

@@ -1,5 +1,5 @@
+import type { BufferPool } from '@pico/binary'
 import { FrameError } from '@pico/kafka-codec'
-import type { FrameMemory } from './frame-memory.ts'
 
 /** A request as it was received, without its length prefix. */
 export interface ReceivedFrame {
@@ -20,7 +20,7 @@ const trustedBytes = 1024 * 1024
  * arrives in pieces is put together in memory that is used again.
  */
 export class FrameReceiver {
-  readonly #memory: FrameMemory
+  readonly #memory: BufferPool
   readonly #frameBytesMax: number
   readonly #prefix = Buffer.alloc(lengthBytes)
   #prefixBytes = 0
@@ -29,7 +29,7 @@ export class FrameReceiver {
   #partialBytes = 0
   #frameBytes = 0
 
-  constructor(memory: FrameMemory, frameBytesMax: number) {
+  constructor(memory: BufferPool, frameBytesMax: number) {
     this.#memory = memory
     this.#frameBytesMax = frameBytesMax
   }
@@ -115,11 +115,11 @@ export class FrameReceiver {
 
 /** Lies in the receive buffer, until somebody keeps it. */
 class BorrowedFrame implements ReceivedFrame {
-  readonly #memory: FrameMemory
+  readonly #memory: BufferPool
   #kept: Buffer | null = null
   bytes: Buffer
 
-  constructor(memory: FrameMemory, bytes: Buffer) {
+  constructor(memory: BufferPool, bytes: Buffer) {
     this.#memory = memory
     this.bytes = bytes
   }
@@ -139,11 +139,11 @@ class BorrowedFrame implements ReceivedFrame {
 
 /** Was put together from pieces. */
 class PooledFrame implements ReceivedFrame {
-  readonly #memory: FrameMemory
+  readonly #memory: BufferPool
   readonly #buffer: Buffer
   readonly bytes: Buffer
 
-  constructor(memory: FrameMemory, buffer: Buffer, length: number) {
+  constructor(memory: BufferPool, buffer: Buffer, length: number) {
     this.#memory = memory
     this.#buffer = buffer
     this.bytes = buffer.subarray(0, length)

@@ -17,6 +17,8 @@ export interface RequestContext {
   /** What the client calls itself (`client.id`); not an identity. */
   readonly clientId: string | null
   readonly client: KafkaClient
+  /** Set by a handler whose answer is lent to it: called when the answer has left. It may never, when the connection ends before. */
+  answerSent: (() => void) | null
 }
 
 /** Says that a request gets no answer and takes no place in the order of answers (Produce with acks=0). */

@@ -199,7 +199,7 @@ export function kafkaApiOf(
         ? { refused: saslRefusal, isWarning: true }
         : { refused: `API key ${apiKey} is not served` }
     }
-    const context: RequestContext = { apiVersion, correlationId, clientId, client }
+    const context: RequestContext = { apiVersion, correlationId, clientId, client, answerSent: null }
     const [first, last] = handler.versions
     if (apiVersion < first || apiVersion > last) {
       if (apiKey === apiVersions.key) return { handler, context, start: () => answerUnsupported(correlationId) }

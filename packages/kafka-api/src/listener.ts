@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import { BufferPool } from '@pico/binary'
 import { FrameError } from '@pico/kafka-codec'
-import { FrameMemory } from './frame-memory.ts'
+
 import { FrameReceiver } from './frame-receiver.ts'
 import type { AnswerFrame, KafkaClient } from './handler.ts'
 import type { RequestTaker } from './kafka-api.ts'
@@ -53,7 +54,7 @@ export async function listenKafka(components: ListenComponents, settings: Listen
   const connections = new Set<Connection>()
   let opened = 0
   const refused = refusals(components, settings.connectionsMax)
-  const receiving = { buffer: Buffer.allocUnsafeSlow(settings.receiveBufferBytes), memory: new FrameMemory() }
+  const receiving = { buffer: Buffer.allocUnsafeSlow(settings.receiveBufferBytes), memory: new BufferPool() }
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     // Not the server's own maxConnections: it counts the wrappers that `moveToReceiveBuffer` drops.
     if (connections.size >= settings.connectionsMax) {
@@ -110,9 +111,11 @@ function refusals({ log, observer = silentObserver }: ListenComponents, connecti
   }
 }
 
+const nothing = new Uint8Array(0)
+
 interface Receiving {
   readonly buffer: Buffer
-  readonly memory: FrameMemory
+  readonly memory: BufferPool
 }
 
 /** The socket's side of a pipeline: bytes in, frames out; backpressure both ways. */
@@ -163,9 +166,10 @@ class Connection implements PipelineOutput {
     return this.#socket.writableNeedDrain
   }
 
-  write(answers: readonly AnswerFrame[]): void {
+  write(answers: readonly AnswerFrame[], sent: (() => void) | null): void {
     this.#socket.cork()
     for (const answer of answers) for (const buffer of answer) this.#socket.write(buffer)
+    if (sent !== null) this.#socket.write(nothing, (error) => (error ? undefined : sent()))
     this.#socket.uncork()
     if (this.#drained !== undefined && this.#pipeline.unanswered === 0) this.#drained()
   }

@@ -1,5 +1,12 @@
 import type { ReceivedFrame } from './frame-receiver.ts'
-import { type AnswerFrame, type Handler, type KafkaClient, type Started, Unanswered } from './handler.ts'
+import {
+  type AnswerFrame,
+  type Handler,
+  type KafkaClient,
+  type RequestContext,
+  type Started,
+  Unanswered,
+} from './handler.ts'
 import type { AcceptedRequest, RequestTaker } from './kafka-api.ts'
 import type { KafkaObserver } from './observer.ts'
 
@@ -7,7 +14,8 @@ import type { KafkaObserver } from './observer.ts'
 export interface PipelineOutput {
   /** True when the peer has not taken all that was written: nothing more is started until `Pipeline.resume`. */
   readonly isFull: boolean
-  write(answers: readonly AnswerFrame[]): void
+  /** `sent`, if there is any, is called when the peer's side of the system has all of them. */
+  write(answers: readonly AnswerFrame[], sent: (() => void) | null): void
   /** Every frame received has been started: there is room for more input. */
   ready(): void
   /** The connection must end, for that reason: the peer's doing. */
@@ -18,7 +26,7 @@ export interface PipelineOutput {
 
 interface Slot {
   readonly handler: Handler
-  readonly apiVersion: number
+  readonly context: RequestContext
   readonly startedAtMs: number
   answer: AnswerFrame | null
 }
@@ -111,7 +119,7 @@ export class Pipeline {
       this.#end(started.refused)
       return false
     }
-    this.#track(handler, context.apiVersion, started)
+    this.#track(handler, context, started)
     if (started.started !== null) this.#block(started.started)
     return true
   }
@@ -135,16 +143,16 @@ export class Pipeline {
     void until.then(goOn, goOn) // when room cannot be waited for (the log is closing), the request finds out by itself
   }
 
-  #track(handler: Handler, apiVersion: number, { response }: Started): void {
+  #track(handler: Handler, context: RequestContext, { response }: Started): void {
     const startedAtMs = performance.now()
     if (response instanceof Unanswered) {
       void response.outcome.then((failure) => {
-        this.#observer.requestAnswered(handler.name, apiVersion, performance.now() - startedAtMs, 0)
+        this.#observer.requestAnswered(handler.name, context.apiVersion, performance.now() - startedAtMs, 0)
         if (failure !== null) this.#end(failure)
       })
       return
     }
-    const slot: Slot = { handler, apiVersion, startedAtMs, answer: null }
+    const slot: Slot = { handler, context, startedAtMs, answer: null }
     this.#slots.push(slot)
     if (response instanceof Promise) {
       response.then(
@@ -166,14 +174,19 @@ export class Pipeline {
     this.#flushing = false
     if (this.#closed) return
     const answers: AnswerFrame[] = []
+    const lent: (() => void)[] = []
     const nowMs = performance.now()
     for (let slot = this.#slots[0]; slot !== undefined && slot.answer !== null; slot = this.#slots[0]) {
       answers.push(slot.answer)
       this.#slots.shift()
+      if (slot.context.answerSent !== null) lent.push(slot.context.answerSent)
       const bytes = slot.answer.reduce((sum, buffer) => sum + buffer.length, 0)
-      this.#observer.requestAnswered(slot.handler.name, slot.apiVersion, nowMs - slot.startedAtMs, bytes)
+      this.#observer.requestAnswered(slot.handler.name, slot.context.apiVersion, nowMs - slot.startedAtMs, bytes)
     }
-    this.#output.write(answers)
+    const sent = () => {
+      for (const each of lent) each()
+    }
+    this.#output.write(answers, lent.length === 0 ? null : sent)
     this.#startWhatCan()
   }
 

@@ -1,6 +1,6 @@
+import { BufferPool } from '@pico/binary'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FrameMemory } from '../src/frame-memory.ts'
 import { FrameReceiver, type ReceivedFrame } from '../src/frame-receiver.ts'
 
 /** Puts every chunk into one buffer, as reads do, and overwrites it after each. */
@@ -43,16 +43,12 @@ describe('frames', () => {
       fc.property(payloads, lengths, (sent, sizes) => {
         const seen: Buffer[] = []
         const kept: ReceivedFrame[] = []
-        receiveInto(
-          new FrameReceiver(new FrameMemory(), 1000),
-          cut(Buffer.concat(sent.map(framed)), sizes),
-          (frame) => {
-            seen.push(Buffer.from(frame.bytes))
-            frame.keep()
-            kept.push(frame)
-            return true
-          },
-        )
+        receiveInto(new FrameReceiver(new BufferPool(), 1000), cut(Buffer.concat(sent.map(framed)), sizes), (frame) => {
+          seen.push(Buffer.from(frame.bytes))
+          frame.keep()
+          kept.push(frame)
+          return true
+        })
         expect(seen).toEqual(sent.map((payload) => Buffer.from(payload)))
         expect(kept.map(({ bytes }) => Buffer.from(bytes))).toEqual(seen)
       }),
@@ -61,7 +57,7 @@ describe('frames', () => {
 
   it('are views of what was received where they are whole in it', () => {
     const bytes = Buffer.concat([framed(Buffer.from('one')), framed(Buffer.from('two'))])
-    new FrameReceiver(new FrameMemory(), 100).receive(bytes, (frame) => {
+    new FrameReceiver(new BufferPool(), 100).receive(bytes, (frame) => {
       expect(frame.bytes.buffer).toBe(bytes.buffer)
       return true
     })
@@ -70,7 +66,7 @@ describe('frames', () => {
   it('may be longer than what is trusted at once', () => {
     const payload = Buffer.alloc(3_500_000, 'x')
     let received = 0
-    receiveInto(new FrameReceiver(new FrameMemory(), 1 << 22), cut(framed(payload), [65_536]), ({ bytes }) => {
+    receiveInto(new FrameReceiver(new BufferPool(), 1 << 22), cut(framed(payload), [65_536]), ({ bytes }) => {
       received++
       expect(payload.equals(bytes)).toBe(true)
       return true
@@ -80,7 +76,7 @@ describe('frames', () => {
 
   it('stop coming when nobody wants more', () => {
     const seen: string[] = []
-    new FrameReceiver(new FrameMemory(), 100).receive(
+    new FrameReceiver(new BufferPool(), 100).receive(
       Buffer.concat(['a', 'b'].map((text) => framed(Buffer.from(text)))),
       ({ bytes }) => {
         seen.push(Buffer.from(bytes).toString())
@@ -94,7 +90,7 @@ describe('frames', () => {
     const prefix = Buffer.alloc(4)
     prefix.writeInt32BE(length)
     for (const sizes of [[4], [1]]) {
-      expect(() => receiveInto(new FrameReceiver(new FrameMemory(), 100), cut(prefix, sizes), () => true)).toThrow(
+      expect(() => receiveInto(new FrameReceiver(new BufferPool(), 100), cut(prefix, sizes), () => true)).toThrow(
         /0 to 100/,
       )
     }
@@ -102,7 +98,7 @@ describe('frames', () => {
 })
 
 describe('memory', () => {
-  class CountingMemory extends FrameMemory {
+  class CountingMemory extends BufferPool {
     taken = 0
     outstanding = 0
     override take(bytes: number): Buffer {
@@ -140,21 +136,5 @@ describe('memory', () => {
     })
     receiver.close()
     expect(memory.outstanding).toBe(0)
-  })
-
-  it('is used again', () => {
-    const memory = new FrameMemory()
-    const first = memory.take(70_000)
-    memory.giveBack(first)
-    expect(memory.take(100_000)).toBe(first)
-    expect(memory.take(100_000)).not.toBe(first)
-  })
-
-  it('that nobody uses is bounded', () => {
-    const memory = new FrameMemory(100_000)
-    const buffers = [memory.take(60_000), memory.take(60_000)] as const
-    for (const buffer of buffers) memory.giveBack(buffer)
-    expect(memory.take(60_000)).toBe(buffers[0])
-    expect(memory.take(60_000)).not.toBe(buffers[1])
   })
 })

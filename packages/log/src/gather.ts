@@ -1,3 +1,4 @@
+import type { SharedMemory } from '@pico/binary'
 import type { EntryFormat, EntryHeader } from './entry-format.ts'
 import type { LogRead } from './log-stream.ts'
 
@@ -6,6 +7,8 @@ export interface EntryBytes {
   readonly bytes: Uint8Array
   readonly baseOffset: number
   readonly endOffset: number
+  /** Where they lie; held for whoever was given them. */
+  readonly memory: SharedMemory
 }
 
 /** The entries in `bytes`, each with where it begins. */
@@ -67,6 +70,7 @@ export class Gather {
   readonly #format: EntryFormat
   readonly #maxBytes: number
   readonly #buffers: Uint8Array[] = []
+  readonly #memories: SharedMemory[] = []
   /** The offset the next piece must hold. */
   nextOffset: number
   lengthBytes = 0
@@ -79,11 +83,14 @@ export class Gather {
     this.#maxBytes = maxBytes
   }
 
-  /** Takes what belongs to the read from the piece that holds `nextOffset`: it may begin before, and end past what there is room for. */
+  /**
+   * Takes what belongs to the read from the piece that holds `nextOffset`: it may begin before, and end past what there is room for.
+   * The piece's memory is this read's to release from now on.
+   */
   add(piece: EntryBytes): void {
     const room = this.#maxBytes - this.lengthBytes
     if (piece.baseOffset === this.nextOffset && piece.bytes.length <= room) {
-      this.#push(piece.bytes, piece.baseOffset, piece.endOffset)
+      this.#push(piece.bytes, piece.baseOffset, piece.endOffset, piece.memory)
       return
     }
     let start = -1
@@ -104,8 +111,12 @@ export class Gather {
       end = at + header.lengthBytes
       endOffset = header.endOffset
     }
-    if (end > start) this.#push(piece.bytes.subarray(start, end), baseOffset, endOffset)
-    else if (start < 0) this.nextOffset = piece.endOffset // the offset fell into a hole
+    if (end > start) {
+      this.#push(piece.bytes.subarray(start, end), baseOffset, endOffset, piece.memory)
+      return
+    }
+    piece.memory.release()
+    if (start < 0) this.nextOffset = piece.endOffset // the offset fell into a hole
   }
 
   finish(): LogRead | null {
@@ -115,10 +126,15 @@ export class Gather {
       lengthBytes: this.lengthBytes,
       baseOffset: this.#baseOffset,
       endOffset: this.nextOffset,
+      release: () => {
+        for (const memory of this.#memories.splice(0)) memory.release()
+      },
     }
   }
 
-  #push(bytes: Uint8Array, baseOffset: number, endOffset: number): void {
+  #push(bytes: Uint8Array, baseOffset: number, endOffset: number, memory: SharedMemory): void {
+    if (this.#memories.at(-1) === memory) memory.release()
+    else this.#memories.push(memory)
     if (this.lengthBytes === 0) this.#baseOffset = baseOffset
     this.lengthBytes += bytes.length
     this.nextOffset = endOffset

@@ -1,3 +1,4 @@
+import { SharedMemory } from '@pico/binary'
 import type { Run } from './run.ts'
 
 const slabBytes = 8 * 1024 * 1024
@@ -10,17 +11,16 @@ const spareSlabsMax = 4
 /** A stretch of memory that entries are copied into, back to back, in the order they were appended. */
 export class Slab {
   readonly bytes: Uint8Array
+  /** Held by the cache, by packs that copy from it, and by readers. */
+  readonly memory: SharedMemory
   readonly runs: Run[] = []
   usedBytes = 0
   /** Bytes in flushes that are not settled: such a slab stays. */
   unsettledBytes = 0
-  /** A reader was given a view, and may hold it for as long as it likes: this memory is never written to again. */
-  isLent = false
-  /** Packs that are copying from it. */
-  packs = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, reuse: () => void) {
     this.bytes = bytes
+    this.memory = new SharedMemory(bytes, reuse)
   }
 
   get costBytes(): number {
@@ -30,8 +30,7 @@ export class Slab {
 
 /**
  * The recent slabs, oldest first: writes land here on their way to the WAL, and readers near the tail are served from here.
- * What a reader was given is never overwritten, so a view stays good for as long as somebody holds it; eviction only drops the cache's
- * own reference. Memory that nobody has a view of is used again.
+ * What a reader was given is not overwritten before it is released; eviction only lets go of what the cache itself holds.
  */
 export class LogCache {
   readonly #capacityBytes: number
@@ -49,7 +48,8 @@ export class LogCache {
     let slab = this.#slabs.at(-1)
     if (slab === undefined || slab.bytes.length - slab.usedBytes < lengthBytes) {
       const spare = lengthBytes <= slabBytes ? this.#spare.pop() : undefined
-      slab = new Slab(spare ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, lengthBytes)))
+      const bytes = spare ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, lengthBytes))
+      slab = new Slab(bytes, () => this.#keepSpare(bytes))
       this.#slabs.push(slab)
       this.evict()
     }
@@ -67,9 +67,12 @@ export class LogCache {
       this.#slabs.shift()
       total -= oldest.costBytes
       this.#onEvict(oldest)
-      const isFree = !oldest.isLent && oldest.packs === 0 && oldest.bytes.length === slabBytes
-      if (isFree && this.#spare.length < spareSlabsMax) this.#spare.push(oldest.bytes)
+      oldest.memory.release()
     }
+  }
+
+  #keepSpare(bytes: Uint8Array): void {
+    if (bytes.length === slabBytes && this.#spare.length < spareSlabsMax) this.#spare.push(bytes)
   }
 
   get sizeBytes(): number {

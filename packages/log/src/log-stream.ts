@@ -37,6 +37,11 @@ export interface LogRead {
   readonly baseOffset: number
   /** Where to read on. */
   readonly endOffset: number
+  /**
+   * To be called when nobody looks at the buffers any more: their memory is used again. Who does not call it leaves them to the
+   * garbage collector, which is right for small reads and dear for many large ones. Calling it again does nothing.
+   */
+  release(): void
 }
 
 /** A stretch of entries that lie in one object. */

@@ -77,7 +77,10 @@ export class OpenStream implements LogStream {
       if (piece instanceof Promise) {
         // What is at hand goes out now; the fetch that has begun serves the next read, which also meets its error.
         if (gather.lengthBytes === 0) return this.#readStored(gather, piece, signal)
-        piece.catch(() => undefined)
+        piece.then(
+          ({ memory }) => memory.release(),
+          () => undefined,
+        )
         break
       }
       gather.add(piece)
@@ -162,6 +165,14 @@ export class OpenStream implements LogStream {
   }
 
   #findIn(piece: EntryBytes, timestampMs: number): EntryHeader | null {
+    try {
+      return this.#findEntry(piece, timestampMs)
+    } finally {
+      piece.memory.release()
+    }
+  }
+
+  #findEntry(piece: EntryBytes, timestampMs: number): EntryHeader | null {
     for (const { header } of entries(this.#engine.stored.format, piece.bytes)) {
       if (header.maxTimestampMs >= timestampMs && header.endOffset > this.startOffset) return header
     }
@@ -185,8 +196,8 @@ export class OpenStream implements LogStream {
     const runIndex = indexOf(this.runs, offset)
     const run = this.runs[runIndex]
     if (run !== undefined) {
-      const bytes = run.lend()
-      if (bytes !== null) return { bytes, baseOffset: run.baseOffset, endOffset: run.endOffset }
+      const lent = run.lend()
+      if (lent !== null) return { ...lent, baseOffset: run.baseOffset, endOffset: run.endOffset }
       if (!run.packed) return this.#engine.stored.bytesOfRun(this.runs, runIndex, signal)
     }
     return this.#engine.stored.bytesAt(this.streamId, this.extents, offset, signal)

@@ -187,11 +187,11 @@ export class Packer {
 
   async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
     const slabs = new Set(runs.flatMap(({ slab }) => slab ?? []))
-    for (const slab of slabs) slab.packs += 1
+    for (const slab of slabs) slab.memory.hold()
     try {
       return await putDataObject(this.#components, (builder) => this.#body(runs, builder))
     } finally {
-      for (const slab of slabs) slab.packs -= 1
+      for (const slab of slabs) slab.memory.release()
     }
   }
 

@@ -1,3 +1,4 @@
+import type { LentBytes } from '@pico/storage'
 import type { Slab } from './log-cache.ts'
 
 /** Where a run lies in the WAL once its frame is committed. */
@@ -42,9 +43,11 @@ export class Run {
   }
 
   /** The bytes, while they are in memory, to be given to a reader. */
-  lend(): Uint8Array | null {
-    if (this.slab !== null) this.slab.isLent = true
-    return this.view()
+  lend(): LentBytes | null {
+    const bytes = this.view()
+    if (bytes === null || this.slab === null) return null
+    this.slab.memory.hold()
+    return { bytes, memory: this.slab.memory }
   }
 
   /** The bytes, while they are in memory, for the engine's own use: good until the slab is evicted. */

@@ -41,10 +41,11 @@ export async function sharedBelow(stream: OpenStream, offset: number, stored: St
     sharedEnd = header.endOffset
     maxTimestampMs = Math.max(maxTimestampMs, header.maxTimestampMs)
   }
+  const ofWal = extent.crc32c === null ? null : crc32c(piece.bytes.subarray(0, at))
+  piece.memory.release()
   const lengthBytes = beforeBytes + at
   if (lengthBytes === 0) return { sharedEnd: extent.baseOffset, cut: null }
   const { baseOffset, objectId, position } = extent
-  const ofWal = extent.crc32c === null ? null : crc32c(piece.bytes.subarray(0, at))
   return {
     sharedEnd,
     cut: { extent: { baseOffset, objectId, position }, lengthBytes, maxTimestampMs, crc32c: ofWal },

@@ -4,6 +4,7 @@ import {
   type BlockCache,
   type Chunk,
   type DataObjectIndex,
+  type LentBytes,
   ObjectCorruptError,
   type ObjectStore,
   readDataObjectIndex,
@@ -147,14 +148,14 @@ export class StoredEntries {
     // The object may hold other entries of the stream, before this extent and after it, in the same chunks.
     const baseOffset = Math.max(chunk.baseOffset, extent.baseOffset)
     const endOffset = Math.min(chunks[at + 1]?.baseOffset ?? extent.endOffset, extent.endOffset)
-    const bytes = this.#dataBlocks.read(extent.objectKey, chunks, at, signal)
-    if (!(bytes instanceof Promise)) return { bytes: partOf(extent, chunk, bytes), baseOffset, endOffset }
-    return bytes.then(
-      (read) => ({ bytes: partOf(extent, chunk, read), baseOffset, endOffset }),
-      (cause: unknown) => {
-        throw new ReadFailedError(extent.streamId, offset, { cause })
-      },
-    )
+    const lent = this.#dataBlocks.read(extent.objectKey, chunks, at, signal)
+    const entries = ({ bytes, memory }: LentBytes): EntryBytes => {
+      return { bytes: partOf(extent, chunk, bytes), memory, baseOffset, endOffset }
+    }
+    if (!(lent instanceof Promise)) return entries(lent)
+    return lent.then(entries, (cause: unknown) => {
+      throw new ReadFailedError(extent.streamId, offset, { cause })
+    })
   }
 
   #walChunk(
@@ -166,18 +167,18 @@ export class StoredEntries {
     const wanted = located[at]
     if (wanted === undefined) throw new Error('nothing to read')
     const { key, baseOffset, endOffset } = wanted
-    const bytes = this.#walBlocks.read(key, located, at, signal)
-    if (!(bytes instanceof Promise)) return { bytes, baseOffset, endOffset }
+    const lent = this.#walBlocks.read(key, located, at, signal)
+    if (!(lent instanceof Promise)) return { ...lent, baseOffset, endOffset }
     this.#walReads.set(key, (this.#walReads.get(key) ?? 0) + 1)
     const done = () => {
       const left = (this.#walReads.get(key) ?? 1) - 1
       if (left > 0) this.#walReads.set(key, left)
       else this.#walReads.delete(key)
     }
-    return bytes.then(
+    return lent.then(
       (read) => {
         done()
-        return { bytes: read, baseOffset, endOffset }
+        return { ...read, baseOffset, endOffset }
       },
       (cause: unknown) => {
         done()

@@ -1,29 +1,37 @@
 import assert from 'node:assert/strict'
+import { BufferPool, SharedMemory } from '@pico/binary'
 import { type Block, blockBytes, chunkAfter, planSpan, type Span } from './cached-span.ts'
 import type { Chunk } from './data-object.ts'
 import type { ObjectStore } from './object-store.ts'
 import { Readers } from './readers.ts'
 import { settledOrAborted } from './settled-or-aborted.ts'
 
+/** Bytes lent by a cache. */
+export interface LentBytes {
+  readonly bytes: Uint8Array
+  /** Held for whoever was given the bytes: to be released when nobody looks at them any more, so that it is used again. */
+  readonly memory: SharedMemory
+}
+
 export interface BlockCache {
   /**
    * The verified bytes of `chunks[index]` of object `key`. One ranged GET whoever waits; a reader that goes on to the next chunk
    * grows a readahead window (up to the setting) fetched in larger GETs. Synchronous when the bytes are in memory.
-   * The view stays valid for as long as it is held (it is never overwritten), even after eviction.
+   * The bytes stay what they are until their memory is released, even after eviction.
    *
    * `chunks` ascend by position; the list may begin and end anywhere and differ from call to call, but only what it holds
    * after `index` can be read ahead. A failure is always a rejected promise. An aborted read ends the GET only if nobody else
    * waits for it.
    * @throws ObjectCorruptError naming the key and position when bytes do not match their checksum.
    */
-  read(key: string, chunks: readonly Chunk[], index: number, signal?: AbortSignal): Uint8Array | Promise<Uint8Array>
+  read(key: string, chunks: readonly Chunk[], index: number, signal?: AbortSignal): LentBytes | Promise<LentBytes>
   /** Forgets an object that is about to be deleted. */
   drop(key: string): void
   readonly sizeBytes: number
 }
 
 export interface BlockCacheSettings {
-  /** Held at most; bytes on their way count, and only they can exceed it. A view kept after eviction is not counted. */
+  /** Held at most; bytes on their way count, and only they can exceed it. What is lent is not counted after eviction. */
   readonly capacityBytes: number
   /** The largest GET of a sequential reader; 4 MiB unless given. */
   readonly readaheadBytesMax?: number
@@ -31,6 +39,9 @@ export interface BlockCacheSettings {
 
 /** What a first read fetches: it costs hardly more than one chunk, and most readers go on. */
 const spanBytesMin = 256 * 1024
+
+/** Shorter spans get memory of their own: to round it up would waste more than to collect it costs. */
+const reusedBytesMin = 64 * 1024
 
 /** Of the longest span allowed, in `spanBytesMin`, for as many bytes read through as the cache holds. */
 const growthPerCapacity = 2
@@ -59,6 +70,7 @@ class SpanCache implements BlockCache {
   readonly #capacityBytes: number
   readonly #spanBytesLimit: number
   #spanBytesMax: number
+  readonly #pool = new BufferPool({ smallestBytes: reusedBytesMin })
   readonly #objects = new Map<string, CachedObject>()
   /** The longest unused first. */
   readonly #spans = new Set<Span>()
@@ -78,7 +90,7 @@ class SpanCache implements BlockCache {
     return this.#sizeBytes
   }
 
-  read(key: string, chunks: readonly Chunk[], index: number, signal?: AbortSignal): Uint8Array | Promise<Uint8Array> {
+  read(key: string, chunks: readonly Chunk[], index: number, signal?: AbortSignal): LentBytes | Promise<LentBytes> {
     const chunk = chunks[index]
     assert(chunk !== undefined, 'a chunk of the list')
     if (signal?.aborted) return Promise.reject(signal.reason)
@@ -94,9 +106,10 @@ class SpanCache implements BlockCache {
     if (known !== null && this.#readAhead(key, object, chunks, index, block.span, spanBytes)) spanBytes *= 2
     const next = chunks[index + 1]?.position ?? chunk.position + chunk.lengthBytes
     object.readers.leaveFor(next, Math.min(spanBytes, this.#spanBytesLimit))
-    if (block.span.bytes === null) return this.#wait(block, signal)
+    if (block.span.memory === null) return this.#wait(block, signal)
     try {
-      return this.#handOut(block, block.span.bytes)
+      block.span.memory.hold()
+      return this.#lend(block, block.span.memory)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -125,8 +138,10 @@ class SpanCache implements BlockCache {
       (chunk) => find(object, chunk) !== undefined,
     )
     const abort = new AbortController()
-    const arrival = this.#store.get(key, range, { signal: abort.signal }).then(
-      (bytes) => this.#arrived(span, bytes),
+    const reused = range.length >= reusedBytesMin ? this.#pool.take(range.length) : null
+    const options = { signal: abort.signal, ...(reused !== null && { into: reused.subarray(0, range.length) }) }
+    const arrival = this.#store.get(key, range, options).then(
+      (bytes) => this.#arrived(span, bytes, reused),
       (error: unknown) => {
         this.#forget(span)
         throw error
@@ -138,7 +153,8 @@ class SpanCache implements BlockCache {
       key,
       range,
       chunks: covered,
-      bytes: null,
+      sizeBytes: reused?.length ?? range.length,
+      memory: null,
       arrival,
       abort,
       waiting: 0,
@@ -150,7 +166,7 @@ class SpanCache implements BlockCache {
       return block
     })
     this.#spans.add(span)
-    this.#sizeBytes += range.length
+    this.#sizeBytes += span.sizeBytes
     this.#unreadBytes += range.length
     this.#evict()
     return first!
@@ -174,34 +190,46 @@ class SpanCache implements BlockCache {
     return true
   }
 
-  #arrived(span: Span, bytes: Uint8Array): void {
-    span.bytes = bytes
-    this.#evict()
+  #arrived(span: Span, bytes: Uint8Array, reused: Buffer | null): void {
+    const isReused = reused !== null && bytes.buffer === reused.buffer
+    const giveBack = () => {
+      if (reused !== null) this.#pool.giveBack(reused)
+    }
+    if (!isReused) giveBack() // the store has memory of its own
+    const memory = new SharedMemory(bytes, isReused ? giveBack : () => undefined)
+    span.memory = memory
+    // Before any of them goes on, others may have made the cache evict it.
+    for (let waiting = 0; waiting < span.waiting; waiting++) memory.hold()
+    if (this.#spans.has(span)) this.#evict()
+    else memory.release() // forgotten while it was on its way
   }
 
-  async #wait(block: Block, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  async #wait(block: Block, signal: AbortSignal | undefined): Promise<LentBytes> {
     const { span } = block
     span.waiting++
     try {
       await settledOrAborted(span.arrival, signal)
-    } finally {
+    } catch (error) {
       span.waiting--
-      if (span.bytes === null && span.waiting === 0 && signal?.aborted) {
+      span.memory?.release() // it arrived all the same, and was held for us
+      if (span.memory === null && span.waiting === 0 && signal?.aborted) {
         this.#forget(span)
         span.abort.abort(signal.reason)
       }
+      throw error
     }
-    assert(span.bytes !== null, 'a span that arrived has its bytes')
-    return this.#handOut(block, span.bytes)
+    assert(span.memory !== null, 'a span that arrived has its bytes')
+    return this.#lend(block, span.memory)
   }
 
-  #handOut(block: Block, bytes: Uint8Array): Uint8Array {
-    if (block.wasRead) return blockBytes(block, bytes)
+  /** `memory` is held for the reader. */
+  #lend(block: Block, memory: SharedMemory): LentBytes {
     try {
-      const view = blockBytes(block, bytes)
-      this.#markRead(block)
-      return view
+      const bytes = blockBytes(block, memory.bytes)
+      if (!block.wasRead) this.#markRead(block)
+      return { bytes, memory }
     } catch (error) {
+      memory.release()
       // It may have been altered on its way only: the next read fetches it again.
       this.#forget(block.span)
       throw error
@@ -227,7 +255,7 @@ class SpanCache implements BlockCache {
   #evict(): void {
     for (const span of this.#spans) {
       if (this.#sizeBytes <= this.#capacityBytes) return
-      if (span.bytes === null) continue
+      if (span.memory === null) continue
       if (span.unreadCount > 0 && span.range.length > spanBytesMin) {
         this.#spanBytesMax = Math.max(Math.min(spanBytesMin, this.#spanBytesLimit), this.#spanBytesMax / 2)
       }
@@ -237,7 +265,8 @@ class SpanCache implements BlockCache {
 
   #forget(span: Span): void {
     if (!this.#spans.delete(span)) return
-    this.#sizeBytes -= span.range.length
+    this.#sizeBytes -= span.sizeBytes
+    span.memory?.release()
     if (isUnread(span)) this.#unreadBytes -= span.range.length
     const object = this.#objects.get(span.key)
     if (object === undefined) return

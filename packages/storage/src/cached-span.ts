@@ -1,4 +1,4 @@
-import { crc32c } from '@pico/binary'
+import { crc32c, type SharedMemory } from '@pico/binary'
 import type { Chunk } from './data-object.ts'
 import { ObjectCorruptError } from './errors.ts'
 import type { ByteRange } from './object-store.ts'
@@ -9,8 +9,10 @@ export interface Span {
   readonly range: ByteRange
   /** Those of one stream within the range. */
   readonly chunks: readonly Chunk[]
-  /** Null until they arrive. */
-  bytes: Uint8Array | null
+  /** What it takes of the cache's capacity. */
+  readonly sizeBytes: number
+  /** Null until the bytes arrive. The cache holds it, and everyone who was given a view. */
+  memory: SharedMemory | null
   /** Settles when the bytes are there, or never will be. */
   readonly arrival: Promise<void>
   readonly abort: AbortController

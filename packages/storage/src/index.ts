@@ -1,4 +1,4 @@
-export { type BlockCache, type BlockCacheSettings, openBlockCache } from './block-cache.ts'
+export { type BlockCache, type BlockCacheSettings, type LentBytes, openBlockCache } from './block-cache.ts'
 export {
   type Chunk,
   DATA_FORMAT_VERSION,
@@ -24,7 +24,7 @@ export {
   UnsupportedVersionError,
 } from './errors.ts'
 export { checkObjectKey, checkObjectPrefix } from './object-key.ts'
-export type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
+export type { ByteRange, GetOptions, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
 export {
   type ReadSegment,
   type ScannedFrame,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { ObjectMissingError, ObjectTruncatedError, SegmentExistsError, StoreClosedError } from './errors.ts'
 import { checkObjectKey, checkObjectPrefix } from './object-key.ts'
-import type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
+import type { ByteRange, GetOptions, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
 import type { SegmentStore, SegmentWriter } from './segment-store.ts'
 
 /** A store that lasts as long as the process: for tests and simulations, and for a server that may forget. */
@@ -25,7 +25,7 @@ class MemoryStore implements ObjectStore, SegmentStore {
     this.#objects.set(key, Buffer.concat(parts))
   }
 
-  async get(key: string, range?: ByteRange, options: StoreCallOptions = {}): Promise<Uint8Array> {
+  async get(key: string, range?: ByteRange, options: GetOptions = {}): Promise<Uint8Array> {
     this.#check(options.signal)
     checkObjectKey(key)
     const bytes = this.#objects.get(key)
@@ -33,7 +33,10 @@ class MemoryStore implements ObjectStore, SegmentStore {
     if (range === undefined) return Uint8Array.from(bytes)
     const end = range.offset + range.length
     if (end > bytes.length) throw new ObjectTruncatedError(key, range)
-    return bytes.slice(range.offset, end)
+    const wanted = bytes.subarray(range.offset, end)
+    if (options.into === undefined) return Uint8Array.from(wanted)
+    options.into.set(wanted)
+    return options.into
   }
 
   async delete(keys: readonly string[], options: StoreCallOptions = {}): Promise<void> {

@@ -21,6 +21,14 @@ export interface StoreCallOptions {
   readonly signal?: AbortSignal
 }
 
+export interface GetOptions extends StoreCallOptions {
+  /**
+   * Memory for the bytes of a range, exactly as long. A store that reads into memory of the caller's choice uses it and returns it;
+   * others return memory of their own. After a failure it may still be written to, and is nobody's.
+   */
+  readonly into?: Uint8Array
+}
+
 /**
  * Immutable objects by key. Keys are `/`-separated segments of `[A-Za-z0-9._-]`, at most 512 bytes, and list in byte order.
  * Nothing beyond plain PUT, ranged GET, LIST and DELETE is asked of a store: fencing is the database's job.
@@ -36,7 +44,7 @@ export interface ObjectStore {
    * The object's bytes, or exactly those of the range.
    * @throws ObjectMissingError when there is no such object; ObjectTruncatedError when the range runs past its end.
    */
-  get(key: string, range?: ByteRange, options?: StoreCallOptions): Promise<Uint8Array>
+  get(key: string, range?: ByteRange, options?: GetOptions): Promise<Uint8Array>
   /** Durable when resolved. Keys that are not there are not an error. */
   delete(keys: readonly string[], options?: StoreCallOptions): Promise<void>
   /** Objects whose key starts with `prefix`, in byte order of keys, `after` excluded. */

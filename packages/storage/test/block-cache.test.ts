@@ -1,5 +1,12 @@
 import { crc32c } from '@pico/binary'
-import { type Chunk, ObjectCorruptError, type ObjectStore, openBlockCache, StoreFailedError } from '@pico/storage'
+import {
+  type Chunk,
+  type LentBytes,
+  ObjectCorruptError,
+  type ObjectStore,
+  openBlockCache,
+  StoreFailedError,
+} from '@pico/storage'
 import { withFaults } from '@pico/storage/faults'
 import { openMemoryStore } from '@pico/storage/memory'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -55,7 +62,7 @@ async function objectOf(chunkCount: number, options: { gapBytes?: number } = {})
   return objectIn(gapBytes === 0 ? await largeContent : await contentOf(chunkCount, gapBytes), chunkCount)
 }
 
-function numberOf(bytes: Uint8Array): number {
+function numberOf({ bytes }: LentBytes): number {
   return Buffer.from(bytes).readUInt32BE()
 }
 
@@ -132,7 +139,7 @@ describe('a reader that jumps', () => {
     const store = openMemoryStore()
     await store.put('data/1', [bytes])
     const cache = openBlockCache({ store }, { capacityBytes: 8 * mib })
-    expect((await cache.read('data/1', [chunk], 0)).length).toBe(bytes.length)
+    expect((await cache.read('data/1', [chunk], 0)).bytes.length).toBe(bytes.length)
     expect(cache.sizeBytes).toBe(0)
   })
 })
@@ -143,8 +150,7 @@ describe('what is in memory', () => {
     const cache = openBlockCache({ store }, { capacityBytes: mib })
     const first = await cache.read('data/1', chunks, 2)
     const again = cache.read('data/1', chunks, 2)
-    expect(again).toBeInstanceOf(Uint8Array)
-    expect((again as Uint8Array).buffer).toBe(first.buffer)
+    expect(again).toMatchObject({ memory: first.memory })
     expect(gets.length).toBe(1)
   })
 
@@ -160,7 +166,7 @@ describe('what is in memory', () => {
       await cache.read('data/1', chunks, 0)
     }
     const before = gets.length
-    expect(cache.read('data/1', chunks, 0)).toBeInstanceOf(Uint8Array)
+    expect(cache.read('data/1', chunks, 0)).not.toBeInstanceOf(Promise)
     expect(cache.read('data/1', chunks, 20)).toBeInstanceOf(Promise)
     expect(gets.length).toBe(before + 1)
   })
@@ -168,7 +174,7 @@ describe('what is in memory', () => {
   test('stays valid for who holds it, after it was evicted', async () => {
     const { store, chunks } = await objectOf(200)
     const cache = openBlockCache({ store }, { capacityBytes: mib })
-    const held = await cache.read('data/1', chunks, 0)
+    const { bytes: held } = await cache.read('data/1', chunks, 0)
     const copy = Buffer.from(held)
     for (let i = 100; i < 200; i++) await cache.read('data/1', chunks, i)
     expect(cache.read('data/1', chunks, 0)).toBeInstanceOf(Promise)
@@ -203,6 +209,53 @@ describe('what is in memory', () => {
     }
     const fetched = gets.reduce((sum, get) => sum + get.length, 0)
     expect(fetched).toBeLessThan(1.5 * 800 * chunkBytes)
+  })
+})
+
+describe('memory', () => {
+  test('of what was evicted is used again once its last reader has released it', async () => {
+    const { store, chunks } = await objectOf(400)
+    const cache = openBlockCache({ store }, { capacityBytes: mib })
+    const buffers = new Set<ArrayBufferLike>()
+    for (const [i] of chunks.entries()) {
+      const { bytes, memory } = await cache.read('data/1', chunks, i)
+      buffers.add(bytes.buffer)
+      memory.release()
+      await settle()
+    }
+    expect(buffers.size).toBeLessThan(12) // of the 100 spans
+  })
+
+  test('is never used again while a reader holds it, whatever else is read, evicted, given up or dropped', async () => {
+    const { store, chunks, faulty } = objectIn(await contentOf(200, 0))
+    const cache = openBlockCache({ store }, { capacityBytes: 2 * mib })
+    const held: { index: number; lent: LentBytes }[] = []
+    let seed = 7
+    const random = (below: number) => {
+      seed = (seed * 1103515245 + 12345) % 2 ** 31
+      return seed % below
+    }
+    for (let round = 0; round < 300; round++) {
+      if (round % 50 === 20) faulty.inject({ operation: 'get', nth: 1, fault: { kind: 'fail-before' } })
+      const from = random(190)
+      const reads = Array.from({ length: 1 + random(6) }, async (_, step) => {
+        const index = from + random(2) * step
+        const controller = new AbortController()
+        const read = cache.read('data/1', chunks, index, controller.signal)
+        if (random(5) === 0) controller.abort(new Error('enough'))
+        const lent = await Promise.resolve(read).catch(() => null)
+        if (lent !== null) held.push({ index, lent })
+      })
+      if (random(20) === 0) cache.drop('data/1')
+      await Promise.all(reads)
+      while (held.length > 20) {
+        const [{ index, lent }] = held.splice(random(held.length), 1) as [(typeof held)[number]]
+        expect(numberOf(lent)).toBe(index)
+        expect(crc32c(lent.bytes)).toBe(chunks[index]!.crc32c)
+        lent.memory.release()
+      }
+    }
+    for (const { index, lent } of held) expect(crc32c(lent.bytes)).toBe(chunks[index]!.crc32c)
   })
 })
 

@@ -16,7 +16,8 @@ const index = await readDataObjectIndex(store, 'data/1', builder.lengthBytes)
 const chunks = index.slice(1)?.chunks ?? []
 const cache = openBlockCache({ store }, { capacityBytes: 64 * 1024 * 1024 })
 for (const [i, { baseOffset }] of chunks.entries()) {
-  const bytes = await cache.read('data/1', chunks, i)
+  const { bytes, memory } = await cache.read('data/1', chunks, i)
   console.log(baseOffset, Buffer.from(bytes).toString())
+  memory.release()
 }
 await store.close()

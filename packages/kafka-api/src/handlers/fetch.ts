@@ -33,7 +33,8 @@ export function fetchHandler({ streams, clock, settings, draining, explain }: De
     api: fetch,
     versions: [4, 17],
     largeAnswer: true,
-    async handle(request, { apiVersion, client }) {
+    async handle(request, context) {
+      const { apiVersion, client } = context
       const inSession = request.sessionEpoch > 0 // 0 and -1 ask for everything, session or not
       if (inSession) return { ...empty, errorCode: kafkaErrors.fetchSessionIdNotFound.code }
       const targets = await Promise.all(targetsOf(request, apiVersion))
@@ -47,6 +48,9 @@ export function fetchHandler({ streams, clock, settings, draining, explain }: De
       await readPartitions(fetches, limits, clock, { gone: client.gone, draining }, (error, partition) =>
         explain(error, 'read', subjectOf(partition)),
       )
+      context.answerSent = () => {
+        for (const each of fetches) each.release()
+      }
       return respond(request, targets, apiVersion)
     },
     fail: (_, errorCode) => ({ ...empty, errorCode }),

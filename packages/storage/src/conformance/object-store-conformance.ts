@@ -49,6 +49,22 @@ export function objectStoreConformance(open: () => Promise<ObjectStore>): void {
     )
 
     test(
+      'a range goes into the memory it was given, or into memory of the store; nothing beside it is touched',
+      withStore(async (store) => {
+        const whole = patterned(300_000)
+        await store.put('placed', [whole])
+        const around = new Uint8Array(100_016).fill(0xee)
+        const into = around.subarray(8, 100_008)
+        const range = { offset: 150_000, length: into.length }
+        const bytes = await store.get('placed', range, { into })
+        expect(Buffer.compare(bytes, whole.subarray(150_000, 250_000))).toBe(0)
+        if (bytes.buffer === around.buffer) expect(bytes.byteOffset).toBe(into.byteOffset)
+        const edges = [...around.subarray(0, 8), ...around.subarray(100_008)]
+        expect(edges.every((byte) => byte === 0xee)).toBe(true)
+      }),
+    )
+
+    test(
       'many small buffers, more than one gathered write takes, stay in order',
       withStore(async (store) => {
         const whole = patterned(5000 * 3)

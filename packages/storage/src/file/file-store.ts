@@ -9,7 +9,7 @@ import {
   systemCode,
 } from '../errors.ts'
 import { checkObjectKey, checkObjectPrefix } from '../object-key.ts'
-import type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from '../object-store.ts'
+import type { ByteRange, GetOptions, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from '../object-store.ts'
 import type { SegmentStore, SegmentWriter } from '../segment-store.ts'
 import { openFileSegment } from './file-segment.ts'
 import { type Folders, syncFolder } from './folders.ts'
@@ -38,10 +38,10 @@ export class FileStore implements ObjectStore, SegmentStore {
     await this.#write('put', key, (file) => writeBody(file, body, options.signal), options.signal)
   }
 
-  async get(key: string, range?: ByteRange, options: StoreCallOptions = {}): Promise<Uint8Array> {
+  async get(key: string, range?: ByteRange, options: GetOptions = {}): Promise<Uint8Array> {
     this.#check(options.signal)
     checkObjectKey(key)
-    const bytes = await readObject(this.#files, this.#path(key), key, range)
+    const bytes = await readObject(this.#files, this.#path(key), key, range, options.into)
     options.signal?.throwIfAborted()
     return bytes
   }
