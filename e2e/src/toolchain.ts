@@ -10,7 +10,7 @@ import { run } from './child-process.ts'
  * A missing tool is an error in CI; elsewhere the tests that need it are skipped and say why.
  */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const cache = join(root, '.cache')
+export const cache = join(root, '.cache')
 
 export interface JavaTools {
   /** Kafka 4.4 broker, tools, client, and our own classes of `e2e/java/src`. */
@@ -70,14 +70,19 @@ export async function missing(tool: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function need(command: string, args: string[], what: string): Promise<void> {
+/** @throws Error that says what to install when the command does not run */
+export async function need(command: string, args: string[], what: string): Promise<void> {
   await run(command, args, { timeoutMs: 30_000 }).catch((cause: unknown) => {
     throw new Error(`${command} does not run here; these tests need ${what}`, { cause })
   })
 }
 
 /** Makes `folder` from the content of `inputs`, once; made beside it and renamed, so that a half-made one is never used. */
-async function provide(folder: string, inputs: string[], make: (folder: string) => Promise<void>): Promise<void> {
+export async function provide(
+  folder: string,
+  inputs: string[],
+  make: (folder: string) => Promise<void>,
+): Promise<void> {
   const hash = createHash('sha256')
   for (const input of inputs) hash.update(readFileSync(input))
   const digest = hash.digest('hex')
@@ -95,7 +100,8 @@ async function provide(folder: string, inputs: string[], make: (folder: string) 
   }
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+/** `make`, the first time that it is asked for. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
     made ??= make()

@@ -10,6 +10,10 @@ export type StorageErrorCode =
   | 'PICO_STORAGE_MALFORMED'
   | 'PICO_STORAGE_UNSUPPORTED_VERSION'
   | 'PICO_STORAGE_FAILED'
+  | 'PICO_STORAGE_UNAVAILABLE'
+  | 'PICO_STORAGE_DENIED'
+  | 'PICO_STORAGE_BUCKET_MISSING'
+  | 'PICO_STORAGE_PROBE_FAILED'
   | 'PICO_STORAGE_CLOSED'
 
 export abstract class StorageError extends Error {
@@ -132,6 +136,41 @@ export class StoreFailedError extends StorageError {
   constructor(operation: string, key: string, options?: ErrorOptions) {
     super(`${operation} of ${key} failed${because(options)}`, options)
     this.key = key
+  }
+}
+
+/** A service that did not answer in time, was overloaded or out of order, however often it was asked. Trying again later makes sense. */
+export class StoreUnavailableError extends StorageError {
+  override readonly name = 'StoreUnavailableError'
+  readonly code = 'PICO_STORAGE_UNAVAILABLE'
+  readonly key: string
+
+  constructor(operation: string, key: string, reason: string, options?: ErrorOptions) {
+    super(`${operation} of ${key} had no success: ${reason}`, options)
+    this.key = key
+  }
+}
+
+/** There are no credentials, they are not accepted, or they do not allow this. */
+export class StoreDeniedError extends StorageError {
+  override readonly name = 'StoreDeniedError'
+  readonly code = 'PICO_STORAGE_DENIED'
+  readonly key: string
+
+  constructor(operation: string, key: string, reason: string, options?: ErrorOptions) {
+    super(`${operation} of ${key} was denied: ${reason}`, options)
+    this.key = key
+  }
+}
+
+export class BucketMissingError extends StorageError {
+  override readonly name = 'BucketMissingError'
+  readonly code = 'PICO_STORAGE_BUCKET_MISSING'
+  readonly bucket: string
+
+  constructor(bucket: string, options?: ErrorOptions) {
+    super(`there is no bucket ${bucket}`, options)
+    this.bucket = bucket
   }
 }
 
