@@ -28,6 +28,10 @@ export interface PicoSettings {
   readonly wal?: WalKind
   /** Another database than a file in the server's folder. */
   readonly metaUrl?: string
+  /** `-2@s3://…` in place of a folder; `wal` says nothing then. */
+  readonly storage?: string
+  /** Added to its environment. */
+  readonly env?: Readonly<Record<string, string>>
   /** A fault point of apps/server, see README.md. */
   readonly fault?: string
   /** More flags of `pico serve`. */
@@ -59,8 +63,8 @@ export function cliOf(): string[] {
 export async function startPico(settings: PicoSettings = {}): Promise<PicoServer> {
   const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'pico-e2e-'))
   const [port, httpPort, adminPort] = (await freePorts(3)) as [number, number, number]
-  const objects = `-2@file://${join(folder, 'objects')}`
-  const wal = settings.wal === 'shared' ? [`--wal=${objects}?kind=object`] : []
+  const objects = settings.storage ?? `-2@file://${join(folder, 'objects')}`
+  const wal = settings.storage === undefined && settings.wal === 'shared' ? [`--wal=${objects}?kind=object`] : []
   const args = [
     ...(settings.nodeFlags ?? []),
     ...cliOf(),
@@ -83,7 +87,7 @@ export async function startPico(settings: PicoSettings = {}): Promise<PicoServer
       command: process.execPath,
       args,
       cwd: folder,
-      env: fault === undefined ? {} : { PICO_FAULT: fault, PICO_ALLOW_FAULTS: '1' },
+      env: { ...settings.env, ...(fault !== undefined && { PICO_FAULT: fault, PICO_ALLOW_FAULTS: '1' }) },
       ready: () => accepts(port),
       readyTimeoutMs: settings.readyTimeoutMs ?? 30_000,
     })

@@ -1,7 +1,7 @@
 import { objectStoreConformance } from '@pico/storage/conformance'
 import { openS3Store, type S3Settings } from '@pico/storage/s3'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { newPrefix, type S3Service, startS3 } from '../cluster/s3-service.ts'
+import { newPrefix, type S3Service, startS3 } from '../src/cluster/s3-service.ts'
 
 let service: S3Service
 

@@ -57,10 +57,9 @@ export function parseFaultPoint(environment: Readonly<Record<string, string | un
 }
 
 /** The store with that fault, when there is one. */
-export function storeWithFault(
-  store: ObjectStore & SegmentStore,
-  fault: FaultPoint | null,
-): ObjectStore & SegmentStore {
+export function storeWithFault(store: ObjectStore & SegmentStore, fault: FaultPoint | null): ObjectStore & SegmentStore
+export function storeWithFault(store: ObjectStore, fault: FaultPoint | null): ObjectStore
+export function storeWithFault(store: ObjectStore, fault: FaultPoint | null): ObjectStore {
   return fault === null ? store : withFaults(store, planOf(fault))
 }
 

@@ -1,44 +1,18 @@
 import type { Metadata, NodeIdentity } from '@pico/metadata'
 import { openPostgresMetadata } from '@pico/metadata/postgres'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
-import type { ObjectStore, SegmentStore } from '@pico/storage'
-import { openFileStore } from '@pico/storage/file'
+import type { ObjectStore } from '@pico/storage'
 import type { Closers } from './closers.ts'
 import { StartupError } from './exit-errors.ts'
-import { type FaultPoint, metadataWithFault, storeWithFault } from './faults.ts'
+import { type FaultPoint, metadataWithFault } from './faults.ts'
 import { formatHostPort } from './host-port.ts'
 import { advertisedHttpAddress } from './http-config.ts'
 import { type MetadataUrl, shownDatabase } from './metadata-url.ts'
 import { probePrefix } from './probes.ts'
 import type { ServerConfig } from './serve-config.ts'
 import { serveFlags } from './serve-flags.ts'
+import { shownPlace } from './shown-place.ts'
 import { explained } from './startup-problems.ts'
-
-type FileStore = ObjectStore & SegmentStore
-
-export interface OpenedStores {
-  readonly store: FileStore
-  readonly walStore: FileStore
-  /** What they are made of, by the flag that names it, without faults: for probes, which must not count as what faults count. */
-  readonly bare: ReadonlyMap<'storage' | 'wal', ObjectStore>
-}
-
-export async function openStores(
-  config: ServerConfig,
-  fault: FaultPoint | null,
-  closers: Closers,
-): Promise<OpenedStores> {
-  const bare = new Map<'storage' | 'wal', ObjectStore>()
-  const openOne = async (flag: 'storage' | 'wal') => {
-    const opened = await explained(flag, config, () => openFileStore(config[flag].folder))
-    closers.add(() => opened.close())
-    bare.set(flag, opened)
-    return storeWithFault(opened, fault)
-  }
-  const store = await openOne('storage')
-  const walStore = config.wal.folder === config.storage.folder ? store : await openOne('wal')
-  return { store, walStore, bare }
-}
 
 export async function openMetadata(
   config: ServerConfig,
@@ -92,9 +66,9 @@ async function requireOwnObjects(
 ): Promise<void> {
   if (node.nodeEpoch > 1 || (await metadata.streams.count()) > 0) return
   for await (const { key } of store.list('')) {
-    if (key.startsWith(probePrefix)) continue // another node's, at this moment
+    if (key.startsWith(probePrefix)) continue // another node's, at this moment, or left by a process that was killed over it
     throw new StartupError(
-      `--storage ${config.storage.folder} holds objects (${key}) that the database ${shownDatabase(config.metadata)} knows nothing about: give the --meta-url that belongs to them, or another folder`,
+      `--storage (${shownPlace(config.storage)}) holds objects (${key}) that the database ${shownDatabase(config.metadata)} knows nothing about: give the --meta-url that belongs to them, or another place`,
     )
   }
 }

@@ -2,6 +2,7 @@ import type { Probe } from '@pico/http-api'
 import type { Metadata } from '@pico/metadata'
 import type { ObjectStore } from '@pico/storage'
 
+/** Of what is put only to see whether it can be. */
 export const probePrefix = 'probe/'
 
 /** Writes a small object, reads it back, takes it away: a store that is full, gone or read-only shows. */

@@ -67,10 +67,14 @@ export const serveFlags = {
     describe: 'Metadata: sqlite:<file>, sqlite::memory: or postgres://<user>:<password>@<host>:<port>/<database>',
     default: 'sqlite:./data/meta.db',
   },
-  storage: { describe: 'Objects: <bucket id>@file://<folder>', default: '-2@file://./data/objects' },
+  storage: {
+    describe:
+      'Objects: <bucket id>@file://<folder>, or <bucket id>@s3://<bucket>/<prefix>?region=&endpoint=&pathStyle=&sse=&storageClass=',
+    default: '-2@file://./data/objects',
+  },
   wal: {
     describe:
-      'Write-ahead log: <bucket id>@<uri>?kind=segment|object&batchInterval=<ms>&maxBytesInBatch=&maxUnflushedBytes=&maxInflightUploadCount= (default: beside the objects; kind=segment with sqlite:, kind=object with postgres://)',
+      'Write-ahead log: <bucket id>@<uri>?kind=segment|object&batchInterval=<ms>&maxBytesInBatch=&maxUnflushedBytes=&maxInflightUploadCount= (default: beside the objects; kind=segment with sqlite: and file://, else kind=object)',
   },
   'wal-cache-size': { describe: 'Memory for recent records', default: '200MiB' },
   'block-cache-size': { describe: 'Memory for records read back from objects', default: '100MiB' },

@@ -9,10 +9,12 @@ import { formatHostPort, type HostPort } from './host-port.ts'
 import { advertisedHttpAddress } from './http-config.ts'
 import { openHttp } from './http-listeners.ts'
 import { openKafka } from './kafka-listener.ts'
-import { openMetadata, openStores } from './open-persistence.ts'
+import { openMetadata } from './open-persistence.ts'
+import { openStores } from './open-stores.ts'
 import { metadataProbe, storeProbe } from './probes.ts'
 import type { ServerConfig } from './serve-config.ts'
 import { explained } from './startup-problems.ts'
+import { storagePromises } from './storage-promise.ts'
 
 export interface ServerComponents {
   readonly log: Logger
@@ -64,7 +66,7 @@ async function open(
   const { readiness, metrics, listener: admin } = watch
   if (admin !== null) closers.add(() => admin.close(drainMs))
 
-  const { store, walStore, bare } = await openStores(config, fault, closers)
+  const { store, wal, bare } = await openStores({ config, fault, closers, log })
   const { metadata, node, clusterId } = await openMetadata(config, store, fault, closers)
   for (const [flag, folder] of bare) readiness.watch(storeProbe(flag, folder, node.nodeId))
   readiness.watch(metadataProbe(metadata))
@@ -75,7 +77,7 @@ async function open(
     openLog(
       {
         store,
-        wal: config.wal.kind === 'segment' ? { kind: 'local', store: walStore } : { kind: 'shared', store: walStore },
+        wal,
         metadata,
         node,
         clock: systemClock,
@@ -122,6 +124,7 @@ async function open(
     http !== null && config.http.listeners[0]?.protocol === 'pico' ? urlOf(http) : null,
   )
   readiness.become('serving')
+  for (const promise of storagePromises(config)) log.warn(promise)
   sayWhere(config, doors, admin, log)
   return {
     ...node,

@@ -4,6 +4,7 @@ import { StartupError } from './exit-errors.ts'
 import { formatHostPort, type HostPort } from './host-port.ts'
 import { shownDatabase } from './metadata-url.ts'
 import type { ServerConfig } from './serve-config.ts'
+import { shownPlace } from './shown-place.ts'
 
 /** What is being opened: it decides which flag an operator has to look at. */
 type Opening = 'storage' | 'wal' | 'metadata' | 'log'
@@ -37,7 +38,9 @@ function problemOf(opening: Opening, config: ServerConfig, error: unknown): stri
   switch (opening) {
     case 'storage':
     case 'wal':
-      return code === null ? null : `cannot use the folder ${config[opening].folder} (--${opening}): ${meaningOf(code)}`
+      if (error instanceof StorageError && error.code === 'PICO_STORAGE_PROBE_FAILED')
+        return `${error.message} (--${opening})`
+      return code === null ? null : `cannot use ${shownPlace(config[opening])} (--${opening}): ${meaningOf(code)}`
     case 'metadata':
       if (error instanceof DatabaseLockedError) {
         return `the database ${error.path} (--meta-url) is in use by another process: one process serves one database`
@@ -50,10 +53,10 @@ function problemOf(opening: Opening, config: ServerConfig, error: unknown): stri
         ? null
         : `cannot use the database ${shownDatabase(config.metadata)} (--meta-url): ${meaningOf(code)}`
     case 'log':
-      if (error instanceof StorageError) return `cannot read back ${config.wal.folder} (--wal): ${error.message}`
+      if (error instanceof StorageError) return `cannot read back ${shownPlace(config.wal)} (--wal): ${error.message}`
       if (error instanceof MetadataUnavailableError)
         return `cannot use the database ${shownDatabase(config.metadata)} (--meta-url): ${messageOf(error.cause)}`
-      return code === null ? null : `cannot use the folder ${config.wal.folder} (--wal): ${meaningOf(code)}`
+      return code === null ? null : `cannot use ${shownPlace(config.wal)} (--wal): ${meaningOf(code)}`
   }
 }
 

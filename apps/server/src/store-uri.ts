@@ -1,11 +1,16 @@
 import { resolve } from 'node:path'
+import type { S3Place } from '@pico/storage/s3'
 import { parseByteSize } from './byte-size.ts'
 import { UsageError } from './exit-errors.ts'
+import { parseS3Place, s3Parameters } from './s3-uri.ts'
+
+/** Where a bucket is: a folder, or in S3. */
+export type StorePlace = { readonly scheme: 'file'; readonly folder: string } | ({ readonly scheme: 's3' } & S3Place)
 
 /** `-2@file://./data/objects`: a bucket id, which is only kept, and where the bucket is. */
 export interface StoreUri {
   readonly bucketId: number
-  readonly folder: string
+  readonly place: StorePlace
 }
 
 export interface WalUri extends StoreUri {
@@ -17,25 +22,24 @@ export interface WalUri extends StoreUri {
   readonly uploadsInFlightMax?: number
 }
 
-/** As given: which kind follows from the database when it is not said. */
+/** As given: which kind follows from the place and the database when it is not said. */
 export type GivenWalUri = Omit<WalUri, 'kind'> & Partial<Pick<WalUri, 'kind'>>
 
 /** @throws UsageError naming --storage */
 export function parseStorage(text: string): StoreUri {
-  const { parameters, ...uri } = parse(text, '--storage')
-  refuseUnknown(parameters, [], '--storage')
-  return uri
+  return parse(text, '--storage', []).uri
 }
 
 const walParameters = ['kind', 'batchInterval', 'maxBytesInBatch', 'maxUnflushedBytes', 'maxInflightUploadCount']
 
 /** @throws UsageError naming --wal */
 export function parseWal(text: string): GivenWalUri {
-  const { parameters, ...uri } = parse(text, '--wal')
-  refuseUnknown(parameters, walParameters, '--wal')
+  const { uri, parameters } = parse(text, '--wal', walParameters)
   const kind = parameters.get('kind') ?? undefined
   if (kind !== undefined && kind !== 'segment' && kind !== 'object')
     throw new UsageError(`--wal: kind=${kind} is neither segment nor object`)
+  if (kind === 'segment' && uri.place.scheme === 's3')
+    throw new UsageError('--wal: kind=segment is files that grow in place, which s3:// has none of; use kind=object')
   const size = (name: string) => ifGiven(parameters.get(name), (value) => parseByteSize(value, `--wal: ${name}`))
   const count = (name: string, least: number) =>
     ifGiven(parameters.get(name), (value) => parseCount(value, least, `--wal: ${name}`))
@@ -49,19 +53,28 @@ export function parseWal(text: string): GivenWalUri {
   }
 }
 
-function parse(text: string, flag: string): StoreUri & { readonly parameters: URLSearchParams } {
+function parse(
+  text: string,
+  flag: string,
+  ownParameters: readonly string[],
+): { readonly uri: StoreUri; readonly parameters: URLSearchParams } {
   const match = /^(-?\d+)@([a-z0-9]+):\/\/([^?]*)(?:\?(.*))?$/i.exec(text)
   if (match === null)
-    throw new UsageError(`${flag}: ${JSON.stringify(text)} is not <bucket id>@<uri>, such as -2@file://./data/objects`)
+    throw new UsageError(
+      `${flag}: ${JSON.stringify(text)} is not <bucket id>@<uri>, such as -2@file://./data/objects or -2@s3://bucket?region=us-east-1`,
+    )
   const [, bucketId = '', scheme = '', path = '', query = ''] = match
-  if (scheme === 's3') throw new UsageError(`${flag}: s3:// is not available yet in this version; use file://`)
-  if (scheme !== 'file') throw new UsageError(`${flag}: ${scheme}:// is not a storage this version knows; use file://`)
-  if (path === '') throw new UsageError(`${flag}: ${JSON.stringify(text)} names no folder`)
-  return {
-    bucketId: Number(bucketId),
-    folder: resolve(decodeURIComponent(path)),
-    parameters: new URLSearchParams(query),
-  }
+  const parameters = new URLSearchParams(query)
+  if (scheme !== 'file' && scheme !== 's3')
+    throw new UsageError(`${flag}: ${scheme}:// is not a storage this version knows; use file:// or s3://`)
+  refuseUnknown(parameters, scheme === 's3' ? [...s3Parameters, ...ownParameters] : ownParameters, flag)
+  if (path === '')
+    throw new UsageError(`${flag}: ${JSON.stringify(text)} names no ${scheme === 's3' ? 'bucket' : 'folder'}`)
+  const place: StorePlace =
+    scheme === 's3'
+      ? { scheme, ...parseS3Place(path, parameters, flag) }
+      : { scheme, folder: resolve(decodeURIComponent(path)) }
+  return { uri: { bucketId: Number(bucketId), place }, parameters }
 }
 
 function refuseUnknown(parameters: URLSearchParams, known: readonly string[], flag: string): void {

@@ -110,6 +110,18 @@ describe('pico serve does not start, says why in one line and ends with 1, when'
     expect(exitCode).toBe(1)
   })
 
+  it('nobody answers where S3 should be', async () => {
+    process.env['AWS_ACCESS_KEY_ID'] = 'key'
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
+    const { exitCode, lines } = await serve({ storage: '-2@s3://bucket/a?endpoint=http://127.0.0.1:1' })
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^pico: cannot use s3:\/\/bucket\/a\/ at http:\/\/127.0.0.1:1: putting an object failed: .*ECONNREFUSED.*: look at endpoint= \(--storage\)$/,
+      ),
+    ])
+    expect(exitCode).toBe(1)
+  })
+
   it.each(['taken', 'taken/below'])('the folder for objects is a file or in one (%s)', async (path) => {
     writeFileSync(join(folder, 'taken'), '')
     const { exitCode, lines } = await serve({ storage: `-2@file://${join(folder, path)}` })

@@ -17,8 +17,8 @@ describe('serverConfig', () => {
     expect(config).toMatchObject({
       nodeId: 1,
       metadata: { kind: 'sqlite', path: resolve('data/meta.db') },
-      storage: { bucketId: -2, folder },
-      wal: { bucketId: -2, folder, kind: 'segment' },
+      storage: { bucketId: -2, place: { scheme: 'file', folder } },
+      wal: { bucketId: -2, place: { scheme: 'file', folder }, kind: 'segment' },
       http: {
         listeners: [{ listen: { host: '127.0.0.1', port: 4437 }, protocol: 'pico', flag: 'listen' }],
         address: undefined,
@@ -52,13 +52,56 @@ describe('serverConfig', () => {
       '-3@file:///var/wal?kind=object&batchInterval=250&maxBytesInBatch=4MiB&maxUnflushedBytes=32m&maxInflightUploadCount=2'
     expect(serverConfig(given({ wal })).wal).toEqual({
       bucketId: -3,
-      folder: '/var/wal',
+      place: { scheme: 'file', folder: '/var/wal' },
       kind: 'object',
       batchIntervalMs: 250,
       batchBytesMax: 4 << 20,
       unflushedBytesMax: 32 << 20,
       uploadsInFlightMax: 2,
     })
+  })
+
+  it('reads a bucket of S3 with its parameters, and puts the write-ahead log beside it', () => {
+    const storage =
+      '-2@s3://bucket/some/prefix?region=eu-west-1&endpoint=http://127.0.0.1:9000&pathStyle=false&sse=aws:kms:key-1&storageClass=STANDARD_IA'
+    const config = serverConfig(given({ storage }))
+    const place = {
+      scheme: 's3',
+      bucket: 'bucket',
+      prefix: 'some/prefix/',
+      region: 'eu-west-1',
+      endpoint: 'http://127.0.0.1:9000',
+      pathStyle: false,
+      sse: { algorithm: 'aws:kms', kmsKeyId: 'key-1' },
+    }
+    expect(config.storage).toEqual({ bucketId: -2, place: { ...place, storageClass: 'STANDARD_IA' } })
+    expect(config.wal).toEqual({ bucketId: -2, place, kind: 'object', batchIntervalMs: 250, uploadsInFlightMax: 4 })
+  })
+
+  it('takes the bucket as the documentation spells it, and a prefix as a parameter', () => {
+    const bare = serverConfig(given({ storage: '-2@s3://bucket?region=us-east-1' }))
+    expect(bare.storage.place).toEqual({ scheme: 's3', bucket: 'bucket', prefix: '', region: 'us-east-1' })
+    const prefixed = serverConfig(given({ storage: '-2@s3://bucket?prefix=/a/b/' })).storage.place
+    expect(prefixed).toEqual({ scheme: 's3', bucket: 'bucket', prefix: 'a/b/' })
+  })
+
+  it('reads a write-ahead log on S3, or beside it in a folder', () => {
+    const storage = '-2@s3://bucket'
+    const onS3 = serverConfig(given({ storage, wal: '-3@s3://log?batchInterval=100&maxInflightUploadCount=8' })).wal
+    expect(onS3).toMatchObject({
+      kind: 'object',
+      batchIntervalMs: 100,
+      uploadsInFlightMax: 8,
+      place: { bucket: 'log' },
+    })
+    const inFolder = serverConfig(given({ storage, wal: '-3@file:///var/wal' })).wal
+    expect(inFolder).toEqual({ bucketId: -3, kind: 'segment', place: { scheme: 'file', folder: '/var/wal' } })
+  })
+
+  it('serves from Postgres and S3 as the documentation spells it', () => {
+    const flags = { 'meta-url': 'postgres://user:pass@pg:5432/picomq', storage: '-2@s3://bucket?region=us-east-1' }
+    const place = { scheme: 's3', bucket: 'bucket', prefix: '', region: 'us-east-1' }
+    expect(serverConfig(given(flags))).toMatchObject({ storage: { place }, wal: { place, kind: 'object' } })
   })
 
   it('keeps the metadata in memory when told to', () => {
@@ -76,7 +119,7 @@ describe('serverConfig', () => {
     })
     expect(serverConfig(given({ 'meta-url': url, wal: '-2@file:///wal?batchInterval=5' })).wal).toEqual({
       bucketId: -2,
-      folder: '/wal',
+      place: { scheme: 'file', folder: '/wal' },
       kind: 'object',
       batchIntervalMs: 5,
     })
@@ -217,10 +260,22 @@ describe('what cannot be understood names its flag', () => {
     ['meta-url', 'mysql://db', /--meta-url.*sqlite:/],
     ['meta-url', 'sqlite:', /--meta-url/],
     ['storage', './data', /--storage.*<bucket id>@<uri>/],
-    ['storage', '-2@s3://bucket?region=x', /--storage.*s3:\/\/ is not available yet/],
     ['storage', '-2@ftp://host/', /--storage.*ftp:\/\//],
     ['storage', '-2@file://', /--storage.*no folder/],
     ['storage', '-2@file://x?region=y', /--storage: unknown parameter region/],
+    ['storage', '-2@s3://', /--storage: .*names no bucket/],
+    ['storage', '-2@s3://b?kind=object', /--storage: unknown parameter kind; known are region, endpoint/],
+    ['storage', '-2@s3://b?pathstyle=true', /--storage: unknown parameter pathstyle/],
+    ['storage', '-2@s3://b?pathStyle=yes', /--storage: pathStyle=yes is neither true nor false/],
+    ['storage', '-2@s3://b?endpoint=127.0.0.1:9000', /--storage: endpoint=127.0.0.1:9000 is no URL/],
+    ['storage', '-2@s3://b?endpoint=http://key:secret@host', /--storage: endpoint= is shown in logs/],
+    ['storage', '-2@s3://b?region=', /--storage: region= is empty/],
+    ['storage', '-2@s3://b?region=a&region=b', /--storage: region= is there twice/],
+    ['storage', '-2@s3://b/a?prefix=b', /--storage: the prefix is there twice/],
+    ['storage', '-2@s3://b/a/../b', /--storage: .*cannot be a prefix/],
+    ['storage', '-2@s3://b?sse=rot13', /--storage: sse=rot13 is none of AES256/],
+    ['storage', '-2@s3://b?storageClass=DEEP_ARCHIVE', /--storage: storageClass=DEEP_ARCHIVE is an archive/],
+    ['wal', '-2@s3://b?kind=segment', /--wal: kind=segment .*use kind=object/],
     ['wal', '-2@file://x?kind=tape', /--wal: kind=tape/],
     ['wal', '-2@file://x?batchInterval=soon', /--wal: batchInterval/],
     ['wal', '-2@file://x?maxInflightUploadCount=0', /--wal: maxInflightUploadCount/],

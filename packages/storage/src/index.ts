@@ -8,6 +8,7 @@ export {
 } from './data-object.ts'
 export { type DataObjectIndex, readDataObjectIndex } from './data-object-index.ts'
 export {
+  BucketMissingError,
   InvalidKeyError,
   MalformedError,
   ObjectCorruptError,
@@ -19,7 +20,9 @@ export {
   StorageError,
   type StorageErrorCode,
   StoreClosedError,
+  StoreDeniedError,
   StoreFailedError,
+  StoreUnavailableError,
   systemCode,
   UnsupportedVersionError,
 } from './errors.ts'

@@ -1,5 +1,6 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3'
-import { ObjectMissingError } from '../errors.ts'
+import { StoreFailedError } from '../errors.ts'
+import { failureOf } from './s3-failure.ts'
 import type { S3Requests } from './s3-requests.ts'
 import type { S3Place } from './s3-settings.ts'
 
@@ -35,7 +36,8 @@ export async function abortUploads(
         },
       })
       await abort.catch((error: unknown) => {
-        if (!(error instanceof ObjectMissingError)) throw error // it has just ended by itself
+        const hasEnded = error instanceof StoreFailedError && failureOf(error.cause)?.code === 'NoSuchUpload'
+        if (!hasEnded) throw error
       })
       aborted += 1
     }

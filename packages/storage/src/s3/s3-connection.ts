@@ -29,6 +29,7 @@ export function openS3Connection(place: S3Place, { requestsInFlightMax }: S3Limi
     ...(place.endpoint !== undefined && { endpoint: place.endpoint }),
     forcePathStyle: place.pathStyle ?? place.endpoint !== undefined,
     maxAttempts: 1,
+    logger: silent,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false, // a round trip more for each put
@@ -49,6 +50,9 @@ export function openS3Connection(place: S3Place, { requestsInFlightMax }: S3Limi
   )
   return client
 }
+
+/** What it has to say (that a body is not repeated, which we do ourselves) it would else write to the console. */
+const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
 function isHttp(request: unknown): request is { headers: Record<string, string>; body?: unknown } {
   return typeof request === 'object' && request !== null && 'headers' in request

@@ -39,6 +39,7 @@ export class BadAnswerError extends Error {
 const kindsByCode: Readonly<Record<string, S3FailureKind>> = {
   NoSuchKey: 'missing',
   NoSuchBucket: 'bucket-missing',
+  NoSuchUpload: 'refused',
   InvalidRange: 'beyond-end',
   AccessDenied: 'denied',
   AllAccessDisabled: 'denied',

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { accepts, freePort, run, startProcess } from '../src/child-process.ts'
-import { cache, need, once, provide } from '../src/toolchain.ts'
+import { accepts, freePort, run, startProcess } from '../child-process.ts'
+import { cache, need, once, provide } from '../toolchain.ts'
 
 /** https://github.com/versity/versitygw: S3 over a folder. */
 const version = 'v1.8.0'

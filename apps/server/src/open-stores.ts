@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { WalComponents } from '@pico/log'
+import type { ObjectStore, SegmentStore } from '@pico/storage'
+import { openFileStore } from '@pico/storage/file'
+import type { S3Place, S3Store } from '@pico/storage/s3'
+import type { Logger } from 'pino'
+import { abortOldUploads } from './abandoned-uploads.ts'
+import type { Closers } from './closers.ts'
+import { type FaultPoint, storeWithFault } from './faults.ts'
+import type { ServerConfig } from './serve-config.ts'
+import { explained } from './startup-problems.ts'
+
+export interface OpenedStores {
+  readonly store: ObjectStore
+  readonly wal: WalComponents
+  /** What they are made of, by the flag that names it, without faults: for probes, which must not count as what faults count. */
+  readonly bare: ReadonlyMap<'storage' | 'wal', ObjectStore>
+}
+
+interface Opening {
+  readonly config: ServerConfig
+  readonly fault: FaultPoint | null
+  readonly closers: Closers
+  readonly log: Logger
+}
+
+type Flag = 'storage' | 'wal'
+
+/** @throws StartupError naming --storage or --wal */
+export async function openStores(opening: Opening): Promise<OpenedStores> {
+  const { storage, wal } = opening.config
+  const bare = new Map<Flag, ObjectStore>()
+  const isOne = isDeepStrictEqual(storage.place, wal.place)
+  if (wal.kind === 'object') {
+    const store = await openPlace(opening, bare, 'storage')
+    return { store, wal: { kind: 'shared', store: isOne ? store : await openPlace(opening, bare, 'wal') }, bare }
+  }
+  if (isOne) {
+    const store = await openFolder(opening, bare, 'storage')
+    return { store, wal: { kind: 'local', store }, bare }
+  }
+  const store = await openPlace(opening, bare, 'storage')
+  return { store, wal: { kind: 'local', store: await openFolder(opening, bare, 'wal') }, bare }
+}
+
+async function openPlace(opening: Opening, bare: Map<Flag, ObjectStore>, flag: Flag): Promise<ObjectStore> {
+  const { place } = opening.config[flag]
+  if (place.scheme === 'file') return openFolder(opening, bare, flag)
+  const { config, closers, fault, log } = opening
+  const opened = await explained(flag, config, () => openBucket(place))
+  closers.add(() => opened.close())
+  const uploads = abortOldUploads(opened, (error) => log.warn({ err: error }, 'looking for abandoned uploads failed'))
+  closers.add(() => uploads.stop())
+  bare.set(flag, opened)
+  return storeWithFault(opened, fault)
+}
+
+/** The SDK is loaded only where it is needed: it takes as long as all the rest. */
+async function openBucket(place: S3Place): Promise<S3Store> {
+  const { openS3Store } = await import('@pico/storage/s3')
+  return openS3Store(place)
+}
+
+async function openFolder(
+  { config, closers, fault }: Opening,
+  bare: Map<Flag, ObjectStore>,
+  flag: Flag,
+): Promise<ObjectStore & SegmentStore> {
+  const { place } = config[flag]
+  if (place.scheme !== 'file') throw new Error(`--${flag} is no folder`)
+  const opened = await explained(flag, config, () => openFileStore(place.folder))
+  closers.add(() => opened.close())
+  bare.set(flag, opened)
+  return storeWithFault(opened, fault)
+}
