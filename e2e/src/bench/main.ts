@@ -69,7 +69,7 @@ const rows = await measure()
 const httpRows = await measureHttp()
 console.log(`\nmedian (least-most) of ${settings.rounds} rounds; load average now ${loadavg()[0]?.toFixed(2)}`)
 if (rows.length > 0) console.log(`\n${renderTable(rows, names)}`)
-if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-streams', 'pico'])}`)
+if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-streams', 'node-http', 'pico'])}`)
 if (options.json !== undefined) {
   writeFileSync(options.json, `${JSON.stringify({ facts, settings, rows, httpRows }, undefined, 2)}\n`)
 }

@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url'
+import { accepts, freePort, startProcess } from '../../child-process.ts'
 import { startPico } from '../../pico.ts'
 import { peakRssBytes } from '../../process-usage.ts'
 import { settleDisk } from '../machine.ts'
-import type { Goal, Row } from '../report.ts'
+import type { Goal, Row, SideName } from '../report.ts'
 import { type Measured, type RoundSettings, roundsOf } from '../rounds.ts'
 import { type AppendLoad, type LoadReport, runLoad } from './load.ts'
 import { createStream } from './prepare.ts'
@@ -17,10 +19,19 @@ const atLeast = (bound: number): Goal[] => [{ of: 'pico', atLeast: bound }]
 /** What PicoMQ's earlier server, in Rust, reached with a client of its own on such a machine, on days of its own. */
 const rust = (figure: string) => `Rust server, another day: ${figure}`
 
+/** On that machine, that day, `node:http` alone answered so many 1 KiB bodies a second at 32 connections. */
+const nodeHttpOfThatDay = 54_300
+/** Machines of one kind differ by a factor of two from day to day: the same figure as a share of what `node:http` alone does today. */
+const ofNodeHttp = (ratePerSecond: number): Goal => ({
+  of: 'pico',
+  atLeast: Math.round((100 * ratePerSecond) / nodeHttpOfThatDay) / 100,
+  times: 'node-http',
+})
+
 interface PicoCase {
   readonly name: string
   readonly load: Pick<AppendLoad, 'contentType' | 'body' | 'connections'>
-  readonly rows: (name: string, reports: Measured<'pico', PicoReport>) => Row[]
+  readonly rows: (name: string, reports: Measured<SideName, PicoReport>) => Row[]
 }
 
 const single = { contentType: 'application/octet-stream', body: { recordBytes } }
@@ -37,7 +48,7 @@ const cases: readonly PicoCase[] = [
     load: { ...single, connections: 32 },
     rows: (name, reports) =>
       appendRows(name, reports, {
-        rate: { goals: atLeast(20_000), reference: rust('10,200') },
+        rate: { goals: [...atLeast(20_000), ofNodeHttp(20_000), ofNodeHttp(10_200)], reference: rust('10,200') },
         p50: { goals: atMost(3.2), reference: rust('3.2') },
         p99: { goals: atMost(5.4), reference: rust('5.4') },
       }),
@@ -45,7 +56,10 @@ const cases: readonly PicoCase[] = [
   {
     name: 'append 1 KiB, 256 in flight',
     load: { ...single, connections: 256 },
-    rows: (name, reports) => appendRows(name, reports, { rate: { goals: atLeast(23_100), reference: rust('23,100') } }),
+    rows: (name, reports) =>
+      appendRows(name, reports, {
+        rate: { goals: [...atLeast(23_100), ofNodeHttp(23_100)], reference: rust('23,100') },
+      }),
   },
   {
     name: `append ${recordsPerBatch} × 1 KiB, 64 in flight`,
@@ -70,7 +84,10 @@ const cases: readonly PicoCase[] = [
   },
 ]
 
-/** Pico alone, with its own protocol, a local folder and the default write-ahead log. All to one stream. */
+/**
+ * Pico with its own protocol, a local folder and the default write-ahead log, all to one stream; beside a server that does nothing but
+ * answer, as a measure of the machine.
+ */
 export async function benchPicoAppends(settings: RoundSettings): Promise<Row[]> {
   const rows: Row[] = []
   for (const each of cases) {
@@ -85,28 +102,57 @@ interface PicoReport extends LoadReport {
   readonly peakRssBytes: number
 }
 
-function measure(load: PicoCase['load'], settings: RoundSettings): Promise<Measured<'pico', PicoReport>> {
-  return roundsOf([{ name: 'pico' as const }], settings, describeReport, async (): Promise<PicoReport> => {
+/** A server to post to at `/bench`. */
+interface Posted {
+  readonly port: number
+  readonly pid: number
+  close(): Promise<unknown>
+}
+
+const sides = [
+  { name: 'node-http' as const, start: startNodeHttp },
+  { name: 'pico' as const, start: startPicoFor },
+]
+
+function measure(load: PicoCase['load'], settings: RoundSettings): Promise<Measured<SideName, PicoReport>> {
+  return roundsOf(sides, settings, describeReport, async ({ start }): Promise<PicoReport> => {
     // A fresh one, so that the most memory it ever had is that of this load.
-    const pico = await startPico()
+    const server = await start(load.contentType)
     try {
-      const port = Number(new URL(pico.httpUrl).port)
-      const { pid } = pico.process
-      await createStream(port, '/bench', load.contentType)
       await settleDisk()
       const report = await runLoad({
         kind: 'append',
-        port,
-        serverPid: pid,
+        port: server.port,
+        serverPid: server.pid,
         paths: ['/bench'],
         expectedStatus: 200,
         warmupMs: 3000 * settings.scale,
         measuredMs: 8000 * settings.scale,
         ...load,
       })
-      return { ...report, peakRssBytes: peakRssBytes(pid) }
+      return { ...report, peakRssBytes: peakRssBytes(server.pid) }
     } finally {
-      await pico.close()
+      await server.close()
     }
   })
+}
+
+async function startPicoFor(contentType: string): Promise<Posted> {
+  const pico = await startPico()
+  const port = Number(new URL(pico.httpUrl).port)
+  await createStream(port, '/bench', contentType)
+  return { port, pid: pico.process.pid, close: () => pico.close() }
+}
+
+async function startNodeHttp(): Promise<Posted> {
+  const port = await freePort()
+  const program = fileURLToPath(new URL('node-http-server.ts', import.meta.url))
+  const args = [program, `${port}`]
+  const running = await startProcess({
+    name: 'node-http',
+    command: process.execPath,
+    args,
+    ready: () => accepts(port),
+  })
+  return { port, pid: running.pid, close: () => running.stop() }
 }
