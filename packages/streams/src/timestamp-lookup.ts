@@ -60,6 +60,8 @@ async function visitBatches<T>(
     } catch (error) {
       if (error instanceof RecordBatchError) throw new ReadFailedError(stream.streamId, at, { cause: error })
       throw error
+    } finally {
+      read.release() // a hit is made of numbers
     }
     at = read.endOffset
     maxBytes = scanBytes

@@ -103,7 +103,7 @@ export async function* restOfPage(stream: PathStream, page: Page, encoder: Recor
 
 /**
  * Calls back with the records from `from` on that one read of the log gives, until one of them is enough. Returns where to read on
- * when none was; null at the tail.
+ * when none was; null at the tail. A record is lent for the call.
  */
 async function visitRecords(
   stream: PathStream,
@@ -126,6 +126,8 @@ async function visitRecords(
   } catch (error) {
     if (error instanceof RecordBatchError) throw new DamagedRecordsError(stream.name, from, { cause: error })
     throw error
+  } finally {
+    read.release() // what was wanted of the records has been encoded
   }
   return read.endOffset
 }

@@ -55,7 +55,9 @@ export class GroupLog {
     for (let offset = stream.startOffset; offset < endOffset; ) {
       const read = await stream.read(offset, readBytes)
       if (read === null || read === 'out-of-range') throw this.#unreadable(offset, read)
-      this.#visitRecords(Buffer.concat(read.buffers, read.lengthBytes), offset, visit)
+      const bytes = Buffer.concat(read.buffers, read.lengthBytes)
+      read.release()
+      this.#visitRecords(bytes, offset, visit)
       offset = read.endOffset
     }
   }
