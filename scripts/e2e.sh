@@ -1,10 +1,28 @@
 #!/bin/sh
-# The tests that need more than Node: Kafka's own message descriptions, a real Kafka broker, kcat, Java and Python clients.
+# The tests that need more than Node: Kafka's own message descriptions, a real Kafka broker, kcat, clients in other languages.
+# With arguments, only what they name, one file at a time.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PWD/node_modules/.bin:$PATH"
-KAFKA_MESSAGES_DIR=$(sh e2e/golden/fetch-messages.sh)
-export KAFKA_MESSAGES_DIR
-vitest run --project @pico/kafka-codec check-messages
 cd e2e
-exec vitest run "$@"
+if [ $# -gt 0 ]; then exec vitest run "$@"; fi
+
+# These wait more than they work, and measure nothing that others could disturb: two files at a time. The rest have the machine alone.
+together='admin checker cli clients codec-pack compacted-topics cross-judge cross-names cross-protocol durable-streams
+durable-streams-restarts group-tools groups groups-oracle lifecycle partitions protocol-oracle tools'
+files='' without=''
+for name in $together; do
+  files="$files test/$name.test.ts"
+  without="$without --exclude test/$name.test.ts"
+done
+
+failed=0
+KAFKA_MESSAGES_DIR=$(sh golden/fetch-messages.sh)
+export KAFKA_MESSAGES_DIR
+(cd .. && vitest run --project @pico/kafka-codec check-messages) || failed=1
+node --conditions=@pico/source src/prepare-tools.ts
+# shellcheck disable=SC2086
+vitest run --fileParallelism --maxWorkers=2 $files || failed=1
+# shellcheck disable=SC2086
+vitest run $without || failed=1
+exit $failed
