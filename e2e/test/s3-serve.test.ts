@@ -74,6 +74,64 @@ describe('pico serve on SQLite and S3', () => {
   )
 })
 
+const mebibyte = 1024 * 1024
+/** More than a part of an upload, so that a pack takes several. */
+const packThreshold = ['--wal-upload-threshold', '72MiB']
+const producedMib = Number(process.env['E2E_S3_MIB'] ?? 80)
+
+describe('what S3 is asked for', () => {
+  it(`is at most a PUT for each flush and for each 32 MiB packed, over ${producedMib} MiB`, async () => {
+    const pico = await startOnS3(packThreshold)
+    const load = await startLoad({
+      ...{ port: pico.port, name: 's3-cost', topics: 1, java: false, readers: false },
+      ...{ recordsPerBatch: 500, pauseMs: 0 },
+    })
+    proxy.requests.length = 0
+    const startedMs = performance.now()
+    const flushedMib = async () => (await metric(pico, 'pico_log_flushed_bytes_total')) / mebibyte
+    await expect.poll(flushedMib, { timeout: 240_000, interval: 500 }).toBeGreaterThan(producedMib)
+    const seconds = (performance.now() - startedMs) / 1000
+    await load.stop()
+    await expect.poll(() => metric(pico, 'pico_log_packs_total'), { timeout: 60_000 }).toBeGreaterThan(0)
+    const flushes = await metric(pico, 'pico_log_flushes_total')
+    const flushed = await flushedMib()
+    const all = [...proxy.requests]
+    const puts = (kind: string) =>
+      all.filter(({ operation, path }) => /^(put|upload-part)$/.test(operation) && path.includes(kind))
+    const packedMib = puts('/data/').reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte
+    const perGib = (all.length * 1024) / flushed
+    console.log(
+      `${flushed.toFixed(0)} MiB in ${seconds.toFixed(0)} s: ${flushes} flushes with ${puts('/wal/').length} PUTs; ` +
+        `${packedMib.toFixed(0)} MiB packed with ${puts('/data/').length}; ${all.length} requests (${JSON.stringify(countsOf(all))}), ${perGib.toFixed(0)} a GiB`,
+    )
+    expect(puts('/wal/').length).toBeLessThanOrEqual(flushes)
+    expect(puts('/data/').length).toBeLessThanOrEqual(Math.ceil(packedMib / 32))
+
+    await pico.restart('stop')
+    proxy.requests.length = 0
+    const readMs = performance.now()
+    const result = await load.verify()
+    console.log(
+      `all of it read back from S3 in ${((performance.now() - readMs) / 1000).toFixed(0)} s with ${JSON.stringify(countsOf(proxy.requests))}`,
+    )
+    expect(result.breaches.slice(0, 20)).toEqual([])
+    expect(result.refusals).toEqual([])
+  }, 360_000)
+})
+
+function countsOf(requests: readonly { readonly operation: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { operation } of requests) counts[operation] = (counts[operation] ?? 0) + 1
+  return counts
+}
+
+async function metric(pico: PicoServer, name: string): Promise<number> {
+  const text = await (await fetch(`${pico.adminUrl}/metrics`)).text()
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]
+  if (value === undefined) throw new Error(`no metric ${name}`)
+  return Number(value)
+}
+
 /** The load gets on: two seconds of it, after the first acknowledgement from now on. */
 async function progress(load: Load): Promise<void> {
   const before = load.acknowledgedRecords()

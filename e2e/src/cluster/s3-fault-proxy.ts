@@ -10,24 +10,32 @@ export type S3Fault = 'stall' | 'slow-down' | 'error' | 'reset' | 'cut' | 'lose-
 
 export type S3Operation = 'put' | 'get' | 'list' | 'delete' | 'upload-part' | 'other'
 
+export interface S3Request {
+  readonly operation: S3Operation
+  readonly path: string
+  /** Of its body. */
+  readonly bytes: number
+}
+
 export interface S3FaultProxy {
   readonly endpoint: string
   /** What happens to the requests that come from now on, all or those that are picked; null: they pass. */
   fault: S3Fault | null
   picks: (operation: S3Operation, path: string) => boolean
-  /** Requests so far that reached the proxy, and the bytes of their bodies. */
-  readonly counts: Map<S3Operation, number>
-  resetCounts(): void
+  /** All that came so far. */
+  readonly requests: S3Request[]
   close(): Promise<void>
 }
 
 /** Stands before an S3 and passes requests on as they are, signatures and all: those cover the host that the client named. */
 export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
-  const counts = new Map<S3Operation, number>()
+  // A signature covers the host: a store that knows its own name would not accept what is signed for the proxy's.
+  if (!target.startsWith('http:')) throw new Error(`${target}: faults can be put before an http:// endpoint only`)
+  const requests: S3Request[] = []
   const proxy = { fault: null as S3Fault | null, picks: (_operation: S3Operation, _path: string) => true }
   const server = createServer((incoming, outgoing) => {
     const operation = operationOf(incoming)
-    counts.set(operation, (counts.get(operation) ?? 0) + 1)
+    requests.push({ operation, path: incoming.url ?? '', bytes: Number(incoming.headers['content-length'] ?? 0) })
     const fault = proxy.fault !== null && proxy.picks(operation, incoming.url ?? '') ? proxy.fault : null
     handle(target, fault, incoming, outgoing)
   })
@@ -47,8 +55,7 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
     set picks(picks) {
       proxy.picks = picks
     },
-    counts,
-    resetCounts: () => counts.clear(),
+    requests,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -76,6 +83,10 @@ function pass(target: string, fault: S3Fault | null, incoming: IncomingMessage, 
   const { hostname, port } = new URL(target)
   const { method, url, rawHeaders } = incoming
   const forwarded = request({ hostname, port, method, path: url, headers: rawHeaders, agent: false }, (answer) => {
+    if (outgoing.destroyed) {
+      answer.destroy() // the client has given up meanwhile
+      return
+    }
     if (fault === 'lose-answer') {
       answer.resume()
       answer.once('end', () => incoming.socket.resetAndDestroy())
