@@ -14,19 +14,22 @@ export interface Broker {
   close(): Promise<unknown>
 }
 
+/** Starts one; flags of `pico serve` beyond those of its kind mean nothing to Kafka. */
+type Starter = (picoFlags?: readonly string[]) => Promise<Broker>
+
 const starters = {
-  kafka: { name: 'Apache Kafka 4.4', start: (): Promise<Broker> => startKafkaOracle() },
-  pico: { name: 'pico', start: (): Promise<Broker> => startPico() },
-  'pico-shared-wal': { name: 'pico, shared WAL', start: (): Promise<Broker> => startPico({ wal: 'shared' }) },
+  kafka: { name: 'Apache Kafka 4.4', start: () => startKafkaOracle() },
+  pico: { name: 'pico', start: (flags = []) => startPico({ flags }) },
+  'pico-shared-wal': { name: 'pico, shared WAL', start: (flags = []) => startPico({ wal: 'shared', flags }) },
   'pico-packing': {
     name: 'pico, packing all the time',
-    start: (): Promise<Broker> => startPico({ flags: packingFlags }),
+    start: (flags = []) => startPico({ flags: [...packingFlags, ...flags] }),
   },
   'pico-shared-wal-packing': {
     name: 'pico, shared WAL, packing all the time',
-    start: (): Promise<Broker> => startPico({ wal: 'shared', flags: packingFlags }),
+    start: (flags = []) => startPico({ wal: 'shared', flags: [...packingFlags, ...flags] }),
   },
-}
+} satisfies Record<string, { name: string; start: Starter }>
 
 export type BrokerKind = keyof typeof starters
 
@@ -34,7 +37,7 @@ export type BrokerKind = keyof typeof starters
  * The brokers a suite runs against: `E2E_BROKERS`, a comma-separated list of the kinds above.
  * Running it against `kafka` proves the suite, not us.
  */
-export function brokersUnderTest(standard: readonly BrokerKind[]): { name: string; start(): Promise<Broker> }[] {
+export function brokersUnderTest(standard: readonly BrokerKind[]): { name: string; start: Starter }[] {
   const asked = process.env['E2E_BROKERS']?.split(',') ?? standard
   return asked.map((kind) => {
     if (!Object.hasOwn(starters, kind)) throw new Error(`E2E_BROKERS: there is no broker "${kind}"`)

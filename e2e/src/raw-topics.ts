@@ -1,5 +1,5 @@
 import { zeroUuid } from '@pico/binary'
-import { createTopics, deleteTopics, kafkaErrorOf, listOffsets, metadata } from '@pico/kafka-codec'
+import { createTopics, deleteTopics, describeConfigs, kafkaErrorOf, listOffsets, metadata } from '@pico/kafka-codec'
 import { connectRaw, type RawConnection } from './raw-kafka.ts'
 
 /** Topic chores for tests and benches, in versions that every broker of today serves. Each throws on any error code. */
@@ -8,21 +8,23 @@ export async function createTopic(
   port: number,
   name: string,
   configs: Readonly<Record<string, string>> = {},
+  numPartitions = 1,
 ): Promise<void> {
-  await createTopicsOf(port, [name], configs)
+  await createTopicsOf(port, [name], configs, numPartitions)
 }
 
 export async function createTopicsOf(
   port: number,
   names: readonly string[],
   configs: Readonly<Record<string, string>> = {},
+  numPartitions = 1,
 ): Promise<void> {
   await onConnection(port, async (connection) => {
     for (let at = 0; at < names.length; at += 500) {
       const answer = await connection.ask(createTopics, 7, {
         topics: names.slice(at, at + 500).map((name) => ({
           name,
-          numPartitions: 1,
+          numPartitions,
           replicationFactor: 1,
           assignments: [],
           configs: Object.entries(configs).map(([name, value]) => ({ name, value })),
@@ -57,6 +59,23 @@ export async function endOffset(port: number, topic: string): Promise<number> {
     return Number(partition.offset)
   })
 }
+
+/** Every setting of a topic, by its key. */
+export async function topicSettings(port: number, topic: string): Promise<Map<string, string | null>> {
+  return onConnection(port, async (connection) => {
+    const { results } = await connection.ask(describeConfigs, 4, {
+      resources: [{ resourceType: topicResource, resourceName: topic, configurationKeys: null }],
+      includeSynonyms: false,
+      includeDocumentation: false,
+    })
+    const found = results[0]
+    if (found === undefined) throw new Error(`DescribeConfigs says nothing of ${topic}`)
+    mustBeFine(`settings of ${topic}`, found.errorCode)
+    return new Map(found.configs.map(({ name, value }) => [name, value]))
+  })
+}
+
+const topicResource = 2
 
 export async function topicId(port: number, topic: string): Promise<string> {
   return onConnection(port, async (connection) => {

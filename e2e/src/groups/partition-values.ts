@@ -31,10 +31,19 @@ export async function writeToPartitions(
 }
 
 /** The end of each partition. */
-export async function partitionEnds(port: number, topic: string, partitions: number): Promise<number[]> {
+export function partitionEnds(port: number, topic: string, partitions: number): Promise<number[]> {
+  return partitionOffsets(port, topic, partitions, -1n)
+}
+
+/** The first offset of each partition that was not deleted. */
+export function partitionStarts(port: number, topic: string, partitions: number): Promise<number[]> {
+  return partitionOffsets(port, topic, partitions, -2n)
+}
+
+async function partitionOffsets(port: number, topic: string, partitions: number, timestamp: bigint): Promise<number[]> {
   const connection = await connectRaw(port)
   try {
-    const wanted = Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: -1n }))
+    const wanted = Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp }))
     const { topics } = await connection.ask(listOffsets, 5, {
       replicaId: -1,
       isolationLevel: 0,
@@ -42,7 +51,7 @@ export async function partitionEnds(port: number, topic: string, partitions: num
       timeoutMs: 0,
     })
     return (topics[0]?.partitions ?? []).map(({ offset, errorCode, partitionIndex }) => {
-      if (errorCode !== 0) throw new Error(`end of ${topic}-${partitionIndex}: ${errorName(errorCode)}`)
+      if (errorCode !== 0) throw new Error(`an offset of ${topic}-${partitionIndex}: ${errorName(errorCode)}`)
       return Number(offset)
     })
   } finally {
