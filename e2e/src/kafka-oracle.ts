@@ -56,7 +56,7 @@ export async function startKafkaOracle(settings: KafkaOracleSettings = {}): Prom
       command: 'java',
       args: [...java, 'kafka.Kafka', properties],
       ready: () => accepts(port),
-      readyTimeoutMs: 60_000,
+      readyTimeoutMs: 180_000,
     })
 
   let running = await start()

@@ -13,7 +13,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 export const cache = join(root, '.cache')
 
 export interface JavaTools {
-  /** Kafka 4.4 broker, tools, client, and our own classes of `e2e/java/src`. */
+  /** Kafka 4.4 broker, tools, client, Streams and Connect, and our own classes of `e2e/java/src`. */
   readonly classpath: string
 }
 
@@ -22,15 +22,25 @@ export const javaTools = once(async (): Promise<JavaTools> => {
   const pom = join(root, 'java/pom.xml')
   const sources = globSync('java/src/*.java', { cwd: root }).map((name) => join(root, name))
   await need('javac', ['-version'], 'a JDK, 17 or later (Debian: apt-get install openjdk-17-jdk-headless)')
-  await provide(join(home, 'lib'), [pom], async (lib) => {
-    await need('mvn', ['-version'], 'Maven (Debian: apt-get install maven)')
-    const goals = ['dependency:copy-dependencies', `-DoutputDirectory=${lib}`, '-DincludeScope=runtime']
-    await run('mvn', ['-q', '-B', '-f', pom, ...goals], { timeoutMs: 600_000 })
-  })
+  await provide(join(home, 'lib'), [pom], (lib) => copyJars(pom, lib))
   await provide(join(home, 'classes'), [pom, ...sources], async (classes) => {
     await run('javac', ['-d', classes, '-cp', join(home, 'lib/*'), ...sources], { timeoutMs: 120_000 })
   })
   return { classpath: `${join(home, 'classes')}:${join(home, 'lib/*')}` }
+})
+
+export interface ConnectTools extends JavaTools {
+  /** What a Connect worker finds its plugins in: a folder of jars for each. */
+  readonly pluginPath: string
+}
+
+/** The file connectors beside the worker. */
+export const connectTools = once(async (): Promise<ConnectTools> => {
+  const tools = await javaTools()
+  const pom = join(root, 'java/connect-file/pom.xml')
+  const pluginPath = join(cache, 'java/plugins')
+  await provide(pluginPath, [pom], (plugins) => copyJars(pom, join(plugins, 'connect-file')))
+  return { ...tools, pluginPath }
 })
 
 /** A Python that has confluent-kafka. */
@@ -75,6 +85,12 @@ export async function need(command: string, args: string[], what: string): Promi
   await run(command, args, { timeoutMs: 30_000 }).catch((cause: unknown) => {
     throw new Error(`${command} does not run here; these tests need ${what}`, { cause })
   })
+}
+
+async function copyJars(pom: string, folder: string): Promise<void> {
+  await need('mvn', ['-version'], 'Maven (Debian: apt-get install maven)')
+  const goals = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-DincludeScope=runtime']
+  await run('mvn', ['-q', '-B', '-f', pom, ...goals], { timeoutMs: 600_000 })
 }
 
 /** Makes `folder` from the content of `inputs`, once; made beside it and renamed, so that a half-made one is never used. */

@@ -24,7 +24,7 @@ const linesPerSecond = 200
 const secondsOfWriting = 4
 const partitions = 4
 const eachPartition = Array.from({ length: partitions }, (_, partition) => partition)
-const patience = { timeout: 60_000, interval: 250 }
+const patience = { timeout: 120_000, interval: 250 }
 const picoFlags = ['--kafka-max-partitions', `${partitions}`, '--kafka-group-initial-rebalance-delay-ms', '0']
 const lacksTools = (await missing(javaTools)) || (await missing(kcatTool))
 
@@ -48,7 +48,7 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
   beforeAll(async () => {
     broker = await start(picoFlags)
     for (const topic of ['lines', 'counts', 'numbers']) await createTopic(broker.port, topic, {}, partitions)
-  }, 120_000)
+  }, 600_000)
   beforeEach(({ onTestFailed }) => {
     onTestFailed(() => {
       for (const { process } of [broker, ...instances])
@@ -96,7 +96,7 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
     await write(async () => instances.push(await startInstance(1)))
     expect(await counted()).toEqual(words.counts())
     await expectNothingLost()
-  }, 180_000)
+  }, 600_000)
 
   it('has its topics as it wants them, and deletes from the repartition topic what is counted', async () => {
     for (const changelog of internalTopics.changelogs) {
@@ -112,7 +112,7 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
     await expect
       .poll(() => partitionStarts(broker.port, internalTopics.repartition, partitions), patience)
       .toEqual(ends)
-  }, 120_000)
+  }, 600_000)
 
   it(
     `has counted every word after ${rounds} kills of an instance, its state deleted, and of the broker`,
@@ -133,7 +133,7 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
         await expectNothingLost()
       }
     },
-    rounds * 240_000,
+    rounds * 900_000,
   )
 
   it('counts exactly what is written afterwards', async () => {
@@ -143,7 +143,7 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
     const more = (now: Map<string, number>, then: Map<string, number>) =>
       new Map([...now].map(([word, count]) => [word, count - (then.get(word) ?? 0)]))
     expect(more(await counted(), before.counts)).toEqual(more(words.counts(), before.words))
-  }, 120_000)
+  }, 600_000)
 
   it('is closed with states in the changelogs that are what it has told', async () => {
     for (const instance of instances) await instance.stop()
@@ -153,5 +153,5 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
     expect((await latestByKey(broker.bootstrap, counts, 'q')).latest).toEqual(await told('counts'))
     expect((await latestByKey(broker.bootstrap, numbers)).latest).toEqual(await told('numbers'))
     for (const topic of ['lines', internalTopics.repartition]) expect(await uncommitted(topic), topic).toBe(0)
-  }, 120_000)
+  }, 600_000)
 })

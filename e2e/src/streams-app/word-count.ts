@@ -59,7 +59,7 @@ export async function startWordCount(bootstrap: string, folder: string): Promise
       }
     },
     ready: (output) => output.includes('state RUNNING'),
-    readyTimeoutMs: 60_000,
+    readyTimeoutMs: 180_000,
   })
   return {
     process: running,
