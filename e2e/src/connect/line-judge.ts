@@ -25,11 +25,12 @@ export function judgeLines(sink: readonly string[], written: number): LineReport
   for (const [at, line] of sink.entries()) {
     const number = Number(/<(\d+)> [^<]*$/.exec(line)?.[1])
     const whole = sourceLine(number)
-    if (!(number >= 1 && number <= written) || !line.endsWith(whole)) {
+    const cutOff = line.slice(0, -whole.length)
+    if (!(number >= 1 && number <= written) || !line.endsWith(whole) || !isBeginning(cutOff)) {
       faults.push(`line ${at} is nobody's: ${line.slice(0, 200)}`)
       continue
     }
-    if (line !== whole) torn++
+    if (cutOff !== '') torn++
     if (number > furthest + 1) faults.push(`line ${at}: ${number} comes after ${furthest}`)
     if (number !== last + 1) seams++
     last = number
@@ -38,4 +39,8 @@ export function judgeLines(sink: readonly string[], written: number): LineReport
   }
   const missing = Array.from({ length: written }, (_, index) => index + 1).filter((number) => !seen.has(number))
   return { missing, faults, seams, torn }
+}
+
+function isBeginning(text: string): boolean {
+  return sourceLine(Number(/^<(\d+)/.exec(text)?.[1] ?? 1)).startsWith(text)
 }
