@@ -16,7 +16,11 @@ import { connectTools, missing } from '../src/toolchain.ts'
 const rounds = Number(process.env['E2E_CONNECT_ROUNDS'] ?? 1)
 const linesPerWriting = 400
 const patience = { timeout: 120_000, interval: 250 }
-const picoFlags = ['--kafka-max-partitions', '4', '--kafka-group-initial-rebalance-delay-ms', '0']
+const picoFlags = [
+  ...['--kafka-max-partitions', '4'],
+  ...['--kafka-group-initial-rebalance-delay-ms', '0'],
+  ...['--maintenance-interval-ms', '500'],
+]
 const topic = 'lines'
 
 /** A kill makes the source read again, the sink write again, and what was read again be written again. */

@@ -25,7 +25,11 @@ const secondsOfWriting = 4
 const partitions = 4
 const eachPartition = Array.from({ length: partitions }, (_, partition) => partition)
 const patience = { timeout: 120_000, interval: 250 }
-const picoFlags = ['--kafka-max-partitions', `${partitions}`, '--kafka-group-initial-rebalance-delay-ms', '0']
+const picoFlags = [
+  ...['--kafka-max-partitions', `${partitions}`],
+  ...['--kafka-group-initial-rebalance-delay-ms', '0'],
+  ...['--maintenance-interval-ms', '500'],
+]
 const lacksTools = (await missing(javaTools)) || (await missing(kcatTool))
 
 /**
@@ -40,7 +44,7 @@ const lacksTools = (await missing(javaTools)) || (await missing(kcatTool))
  * send what it had in its buffer after its successor has begun, to any Kafka, and so leave an older state in the topics
  * until the word is counted again.
  */
-describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word count on $name', ({ start }) => {
+describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word count on $name', ({ name, start }) => {
   const folder = mkdtempSync(join(tmpdir(), 'e2e-streams-'))
   const words = new NumberedWords(1)
   const instances: WordCountInstance[] = []
@@ -98,12 +102,21 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
     await expectNothingLost()
   }, 600_000)
 
-  it('has its topics as it wants them, and deletes from the repartition topic what is counted', async () => {
+  it('has changelogs with the settings it wants, and they are compacted', async () => {
+    const changes = [...words.counts().values()].reduce((sum, count) => sum + count, 0)
     for (const changelog of internalTopics.changelogs) {
       const settings = await topicSettings(broker.port, changelog)
       expect(settings.get('cleanup.policy'), changelog).toBe('compact')
       expect(settings.get('message.timestamp.type'), changelog).toBe('CreateTime')
+      // Kafka compacts no segment that is still written to.
+      if (name.startsWith('pico')) {
+        const kept = async () => (await latestByKey(broker.bootstrap, changelog)).records
+        await expect.poll(kept, patience).toBeLessThan(changes / 2)
+      }
     }
+  }, 600_000)
+
+  it('has a repartition topic with the settings it wants, and deletes from it what is counted', async () => {
     const settings = await topicSettings(broker.port, internalTopics.repartition)
     expect(settings.get('cleanup.policy')).toBe('delete')
     expect(settings.get('retention.ms')).toBe('-1')

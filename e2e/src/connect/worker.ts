@@ -37,7 +37,7 @@ export async function startConnectWorker(bootstrap: string, folder: string): Pro
       command: 'java',
       args: [...shortJvm, '-Xmx256m', `-Djava.io.tmpdir=${folder}`, '-cp', classpath, main, file],
       ready: () => isHealthy(workerId),
-      readyTimeoutMs: 180_000,
+      readyTimeoutMs: 300_000,
     })
   let running = await start()
   return {
@@ -72,11 +72,11 @@ function settings(bootstrap: string): Record<string, string> {
     'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
     'plugin.discovery': 'service_load',
     'offset.flush.interval.ms': '500',
-    // A dead worker, and the consumer of a sink task that died with it, are noticed after as little as a broker allows.
-    'session.timeout.ms': '6000',
+    // A dead worker, and the consumer of a sink task that died with it, are noticed soon: Connect would wait for five minutes.
+    'session.timeout.ms': '10000',
     'heartbeat.interval.ms': '1000',
     'scheduled.rebalance.max.delay.ms': '1000',
-    'consumer.session.timeout.ms': '6000',
+    'consumer.session.timeout.ms': '10000',
     'consumer.heartbeat.interval.ms': '1000',
     'consumer.metadata.max.age.ms': '1000',
     'reconnect.backoff.max.ms': '500',

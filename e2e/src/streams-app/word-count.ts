@@ -37,7 +37,7 @@ export async function startWordCount(bootstrap: string, folder: string): Promise
     'repartition.purge.interval.ms': '1000',
     // Whoever has nothing may get a task at once, without a standby that warms up for ten minutes first.
     'acceptable.recovery.lag': `${2 ** 40}`,
-    'session.timeout.ms': '6000',
+    'session.timeout.ms': '10000',
     'heartbeat.interval.ms': '1000',
     'auto.offset.reset': 'earliest',
     'metadata.max.age.ms': '5000',
