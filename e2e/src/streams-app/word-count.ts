@@ -9,7 +9,7 @@ export interface WordCountInstance {
   readonly process: RunningProcess
   /** Records that it has read back from changelogs, by store. */
   restored(): ReadonlyMap<string, number>
-  /** Closes it as an application should: commits, leaves the group. */
+  /** Closes it as an application should: what it has counted is committed. */
   stop(): Promise<void>
   /** SIGKILL. What it kept in its folder is deleted. */
   killAndForget(): Promise<void>
