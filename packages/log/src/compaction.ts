@@ -1,12 +1,14 @@
 import type { Compaction, Extent, ObjectSummary } from '@pico/metadata'
 import type { DataObjectBuilder } from '@pico/storage'
 import { extentBytes } from './extent-bytes.ts'
+import { switchToMerged } from './extent-switch.ts'
 import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
 import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
 import type { LogSettings } from './settings.ts'
 import { isWalKey, type StoredEntries } from './stored-entries.ts'
+import { untilAnswered } from './until-answered.ts'
 
 const candidatesMax = 64
 
@@ -54,26 +56,17 @@ export async function compactOnce(
     (builder) => body(components, parts.stored, extents, builder, merged, signal),
     signal,
   )
-  const { objectId, key } = object
+  const { objectId } = object
   const replaced = chosen.map((candidate) => candidate.objectId)
   const compaction: Compaction = { object, replaced, extents: merged.map((extent) => ({ ...extent, objectId })) }
-  await metadata.log.commitCompaction(node, compaction, clock.nowMs())
-
-  const gone = new Set(replaced)
-  for (const streamId of new Set(merged.map((extent) => extent.streamId))) {
+  await untilAnswered(
+    clock,
+    () => signal.aborted,
+    () => metadata.log.commitCompaction(node, compaction, clock.nowMs()),
+  )
+  for (const [streamId, extents] of Map.groupBy(compaction.extents, (extent) => extent.streamId)) {
     const stream = parts.streams.get(streamId)
-    if (stream === undefined) continue
-    const kept = stream.extents.filter((extent) => !gone.has(extent.objectId))
-    const added = compaction.extents.filter((extent) => extent.streamId === streamId)
-    stream.extents = [
-      ...kept,
-      ...added.map(({ cuts: _, ...extent }) => ({
-        ...extent,
-        objectKey: key,
-        objectBytes: object.lengthBytes,
-        objectStreamId: streamId,
-      })),
-    ].sort((a, b) => a.baseOffset - b.baseOffset)
+    if (stream !== undefined) switchToMerged(stream, extents, { object, replaced: new Set(replaced) })
   }
   return true
 }

@@ -151,7 +151,9 @@ export class LogEngine implements Log, StreamEngine {
     signal: AbortSignal,
   ): Promise<boolean> {
     this.#assertOpen()
-    return this.#guarded(replacePacked(this.#components, stream, replaced, entries, signal))
+    const isOver = () => this.#state !== 'open'
+    const current = () => this.#streams.get(stream.streamId)
+    return this.#guarded(replacePacked(this.#components, stream, replaced, entries, { signal, isOver, current }))
   }
 
   hasRoom(): boolean {

@@ -154,12 +154,14 @@ export class Packer {
     if (frames.length > 0) {
       const runs = this.#liveRuns(frames)
       const object = runs.length > 0 ? await this.#write(runs) : null
+      const { finished, lingering } = this.#unitsOf(frames)
       await this.#commit({
         objects: object === null ? [] : [object.object],
         extents: object?.slices.map((slice) => extentOf(slice, object.object.objectId)) ?? [],
         runs,
-        units: this.#finishedUnits(frames),
+        units: finished,
       })
+      this.#lingering = lingering
       this.#frames = this.#frames.slice(frames.length)
       for (const frame of frames) this.unpackedBytes -= frame.lengthBytes
       if (object !== null) this.#switchOver(runs, object)
@@ -176,13 +178,13 @@ export class Packer {
     return runs.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
   }
 
-  /** Units whose every frame is among these and that get no more of them. */
-  #finishedUnits(frames: readonly Frame[]): WalUnit[] {
+  /** Units whose every frame is among these: those that get no more of them, and those that may. */
+  #unitsOf(frames: readonly Frame[]): { finished: WalUnit[]; lingering: WalUnit[] } {
     const later = new Set(this.#frames.slice(frames.length).map((frame) => frame.unit))
     const units = new Set([...this.#lingering, ...frames.map((frame) => frame.unit)])
-    const finished = [...units].filter((unit) => !later.has(unit) && this.#parts.wal.isComplete(unit))
-    this.#lingering = [...units].filter((unit) => !finished.includes(unit) && !later.has(unit))
-    return finished
+    const whole = [...units].filter((unit) => !later.has(unit))
+    const finished = whole.filter((unit) => this.#parts.wal.isComplete(unit))
+    return { finished, lingering: whole.filter((unit) => !finished.includes(unit)) }
   }
 
   async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {

@@ -1,11 +1,20 @@
 import { strict as assert } from 'node:assert'
 import type { Extent } from '@pico/metadata'
 import type { DataObjectBuilder } from '@pico/storage'
+import { switchExtents, switchToRead } from './extent-switch.ts'
 import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
 import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
 import { untilAnswered } from './until-answered.ts'
+
+export interface Circumstances {
+  readonly signal: AbortSignal
+  /** The log is closing, or fenced: nobody reads from it any more. */
+  readonly isOver: () => boolean
+  /** The stream as it is open now: it may have been dropped and opened again. */
+  readonly current: () => OpenStream | undefined
+}
 
 /** See LogStream.replacePacked. The object first, then one transaction: a crash in between leaves an object that is doomed by itself. */
 export async function replacePacked(
@@ -13,7 +22,7 @@ export async function replacePacked(
   stream: OpenStream,
   replaced: readonly Extent[],
   entries: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
+  { signal, isOver, current }: Circumstances,
 ): Promise<boolean> {
   const { metadata, node, clock } = components
   const [first] = replaced
@@ -41,18 +50,24 @@ export async function replacePacked(
     maxTimestampMs: Math.max(-1, ...slice.chunks.map((chunk) => chunk.maxTimestampMs)),
     crc32c: null,
   }
-  const isDone = await untilAnswered(
-    clock,
-    () => signal.aborted,
-    () => metadata.log.replaceExtents(node, { object, extent, replaced }, clock.nowMs()),
+  // Whoever wanted it may have given up, and still the stream has to be as SQL has it.
+  const isDone = await untilAnswered(clock, isOver, () =>
+    metadata.log.replaceExtents(node, { object, extent, replaced }, clock.nowMs()),
   )
-  if (!isDone) return false
-  const gone = new Set(replaced)
+  if (!isDone) {
+    const [read] = await untilAnswered(clock, isOver, () => metadata.streams.open(node, [stream.streamId]))
+    if (read !== undefined) switchToRead(stream, read.extents)
+    return false
+  }
   const added = { ...extent, objectKey: object.key, objectBytes: object.lengthBytes, objectStreamId: stream.streamId }
-  // A trim may have come in between: what lies below its watermark is of no interest to anybody.
-  const kept = stream.extents.filter((each) => !gone.has(each))
-  stream.extents = [...kept, added].sort((a, b) => a.baseOffset - b.baseOffset)
-  stream.forgetRunsBelow(last.endOffset)
+  const isReplaced = ({ baseOffset, objectId }: Extent) =>
+    replaced.some((old) => old.baseOffset === baseOffset && old.objectId === objectId)
+  for (const open of new Set([stream, current()])) {
+    // One that was opened since has the new extent already. A trim may have come in between: what lies below its watermark is of no
+    // interest to anybody.
+    if (open?.extents.some(isReplaced)) switchExtents(open, isReplaced, added)
+    open?.forgetRunsBelow(last.endOffset)
+  }
   return true
 }
 

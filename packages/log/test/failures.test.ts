@@ -1,8 +1,10 @@
-import { type Metadata, MetadataUnavailableError } from '@pico/metadata'
+import { Readable } from 'node:stream'
+import { type Extent, type Metadata, MetadataUnavailableError } from '@pico/metadata'
 import { withFaults } from '@pico/storage/faults'
 import { openMemoryStore } from '@pico/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { AppendFailedError, type Log, type LogStream } from '../src/index.ts'
+import type { LostAnswer } from './lost-answers.ts'
 import { appendAll, openStream, TestSystem, walKinds } from './system.ts'
 import { entry, stamp, tagsOf } from './test-entries.ts'
 
@@ -162,6 +164,96 @@ describe('when the database does not answer', () => {
     expect((await system.metadata.log.totals()).objects).toBe(2)
   })
 
+  test.each([true, false])('a merge of unknown outcome is the same merge again (it happened: %s)', async (happened) => {
+    const lostAnswers: LostAnswer[] = []
+    const system = await TestSystem.open('shared', { lostAnswers })
+    log = await system.start({ compactFanIn: 2, logCacheBytes: 0, blockCacheBytes: 0 })
+    const stream = await openStream(log, await system.createStream())
+    // So much that memory has nothing of the beginning any more.
+    for (const tag of [1, 2, 3]) {
+      for (let entries = 0; entries < 7; entries++) await appendAll(stream, [tag], 600_000)
+      await log.pack()
+    }
+    lostAnswers.push({ call: 'commitCompaction', happened })
+    await log.maintain()
+    await log.maintain() // what was merged is deleted now
+    for (const [offset, tag] of [
+      [0, 1],
+      [6, 1],
+      [7, 2],
+      [20, 3],
+    ] as const) {
+      expect(tagsOf(await stream.read(offset, 1))).toEqual([{ baseOffset: offset, tag }])
+    }
+    expect((await system.metadata.log.totals()).objects).toBe(1)
+    expect(stream.packed).toHaveLength(1)
+  })
+
+  test('a merge that a trim came before is in memory as it is in SQL', async () => {
+    const lostAnswers: LostAnswer[] = []
+    const system = await TestSystem.open('shared', { lostAnswers })
+    log = await system.start({ compactFanIn: 2, logCacheBytes: 0 })
+    const stream = await openStream(log, await system.createStream())
+    for (const tag of [1, 2, 3]) {
+      await appendAll(stream, [tag])
+      await log.pack()
+    }
+    lostAnswers.push({ call: 'commitCompaction', happened: false })
+    const merged = log.maintain()
+    await expect.poll(() => lostAnswers).toEqual([])
+    await stream.trim(1)
+    await merged
+    expect(stream.packed.map(({ baseOffset, endOffset }) => [baseOffset, endOffset])).toEqual([[1, 3]])
+    const [row] = await system.metadata.streams.open(system.node, [stream.streamId])
+    expect(stream.packed.map(inShort)).toEqual(row?.extents.map(inShort))
+    expect(tagsOf(await stream.read(1, 1000)).map(({ tag }) => tag)).toEqual([2, 3])
+  })
+
+  test.each([true, false])(
+    'a rewriting of unknown outcome is known, whoever gave it up (it happened: %s)',
+    async (happened) => {
+      const lostAnswers: LostAnswer[] = []
+      const system = await TestSystem.open('shared', { lostAnswers })
+      log = await system.start({ logCacheBytes: 0, blockCacheBytes: 0 })
+      const stream = await openStream(log, await system.createStream())
+      await appendAll(stream, [1, 2])
+      await log.pack()
+      const givenUp = new AbortController()
+      lostAnswers.push({ call: 'replaceExtents', happened })
+      const bytes = await allOf(stream.readPacked(stream.packed[0]!, givenUp.signal))
+      const rewriting = stream.replacePacked(stream.packed, Readable.from(bytes), givenUp.signal)
+      await expect.poll(() => lostAnswers).toEqual([])
+      givenUp.abort()
+      expect(await rewriting).toBe(true)
+      await log.maintain()
+      expect(tagsOf(await stream.read(0, 1000)).map(({ tag }) => tag)).toEqual([1, 2])
+    },
+  )
+
+  test('a rewriting that comes too late leaves the stream as SQL has it', async () => {
+    const system = await TestSystem.open('shared')
+    log = await system.start({ compactFanIn: 2, logCacheBytes: 0 })
+    const stream = await openStream(log, await system.createStream())
+    for (const tag of [1, 2, 3]) {
+      await appendAll(stream, [tag])
+      await log.pack()
+    }
+    const { signal } = new AbortController()
+    const [first] = stream.packed
+    const bytes = await allOf(stream.readPacked(first!, signal))
+    // Behind the engine's back, as by a commit that lands when it was given up for lost.
+    const [row] = await system.metadata.streams.open(system.node, [stream.streamId])
+    const objectId = await system.metadata.nodes.reserve('objectId', 1)
+    await system.store.put('data/late', [Buffer.concat(bytes)])
+    await system.metadata.log.announceUpload('data/late', 8e12)
+    const late = { ...row!.extents[0]!, objectId, position: 0, crc32c: null }
+    const object = { objectId, key: 'data/late', lengthBytes: late.lengthBytes }
+    await system.metadata.log.replaceExtents(system.node, { object, extent: late, replaced: [row!.extents[0]!] }, 1)
+    expect(await stream.replacePacked([first!], Readable.from(bytes), signal)).toBe(false)
+    const [now] = await system.metadata.streams.open(system.node, [stream.streamId])
+    expect(stream.packed.map(inShort)).toEqual(now?.extents.map(inShort))
+  })
+
   test('a trim of unknown outcome is known before anything else is done', async () => {
     const system = await TestSystem.open('shared')
     log = await system.start()
@@ -198,4 +290,15 @@ function loseAnswer(metadata: Metadata, happened: boolean): number[] {
     throw lost()
   }
   return attempts
+}
+
+function inShort(extent: object): string {
+  const { baseOffset, endOffset, objectId, position, lengthBytes } = extent as Extent
+  return `[${baseOffset}, ${endOffset}) ${objectId}@${position}+${lengthBytes}`
+}
+
+async function allOf(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const found: Uint8Array[] = []
+  for await (const piece of pieces) found.push(piece)
+  return found
 }

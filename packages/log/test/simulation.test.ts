@@ -1,7 +1,8 @@
 import { withFaults } from '@pico/storage/faults'
 import { openMemoryStore } from '@pico/storage/memory'
 import { describe, expect, test } from 'vitest'
-import type { Log, LogStream } from '../src/index.ts'
+import type { Log, LogStream, PackedRange } from '../src/index.ts'
+import { type LostAnswer, losableCalls } from './lost-answers.ts'
 import { TestSystem, type WalKind, walKinds } from './system.ts'
 import { entry, foldedTags, stamp, tagsOf } from './test-entries.ts'
 import { VirtualClock } from './virtual-clock.ts'
@@ -46,7 +47,12 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
     seed,
     before: (operation) => (slowWrites && operation === 'write' ? delay() : undefined),
   })
-  const system = await TestSystem.open(kind, { store, clock })
+  const lostAnswers: LostAnswer[] = []
+  const system = await TestSystem.open(kind, { store, clock, lostAnswers })
+  const heal = () => {
+    store.heal()
+    lostAnswers.length = 0
+  }
   const trace: string[] = []
   const settings = {
     segmentBytes: 2 * 1024 * 1024,
@@ -64,11 +70,31 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
   let log: Log = await system.start(settings)
   let tag = 0
 
+  /** What asks the database again does so after a while. */
+  const passing = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false
+    const over = () => {
+      isOver = true
+    }
+    work.then(over, over)
+    for (let turns = 0; !isOver; turns += 1) {
+      if (turns < 200) await new Promise((resolve) => setImmediate(resolve))
+      else await clock.advance(50)
+    }
+    return work
+  }
   const openAll = async () => {
-    const opened = await log.open(
-      simulated.map((one) => one.streamId),
-      () => ({ committed: () => undefined, rolledBack: () => undefined }),
-    )
+    const open = () =>
+      log.open(
+        simulated.map((one) => one.streamId),
+        () => ({ committed: () => undefined, rolledBack: () => undefined }),
+      )
+    // Whoever is told that the database does not answer tries again.
+    const opened = await open().catch(() => {
+      trace.push('open failed')
+      lostAnswers.length = 0
+      return open()
+    })
     for (const [i, one] of simulated.entries()) one.stream = opened[i] as LogStream
   }
   const appendBurst = async () => {
@@ -117,15 +143,15 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       await clock.advance(5000)
     } else if (kindOfStep < 70) {
       trace.push('pack')
-      await log.pack().catch((error: unknown) => trace.push(`pack: ${error}`))
+      await passing(log.pack()).catch((error: unknown) => trace.push(`pack: ${error}`))
     } else if (kindOfStep < 73) {
       trace.push('maintain')
-      await log.maintain().catch((error: unknown) => trace.push(`maintain: ${error}`))
+      await passing(log.maintain()).catch((error: unknown) => trace.push(`maintain: ${error}`))
     } else if (kindOfStep < 76) {
       const target = simulated[draw(simulated.length)] as Simulated
       await openAll()
       const to = draw(target.stream.committedOffset + 1)
-      target.model.start = await target.stream.trim(to)
+      target.model.start = await passing(target.stream.trim(to))
       trace.push(`trimmed to ${target.model.start}`)
     } else if (kindOfStep < 79) {
       const source = simulated[draw(simulated.length)] as Simulated
@@ -133,7 +159,9 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       const { startOffset, committedOffset } = source.stream
       const offset = startOffset + draw(committedOffset - startOffset + 1)
       const name = `fork-${step}`
-      const forked = await system.fork(log, source.streamId, offset, name).catch((error: unknown) => String(error))
+      const forked = await passing(system.fork(log, source.streamId, offset, name)).catch((error: unknown) =>
+        String(error),
+      )
       trace.push(`fork of ${source.streamId} at ${offset}: ${JSON.stringify(forked)}`)
       if (typeof forked === 'number') {
         const model = new Model()
@@ -149,7 +177,30 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
         simulated.push({ streamId: forked, model, isFork: true, stream: undefined as unknown as LogStream })
         await openAll()
       }
-    } else if (kindOfStep < 86) {
+    } else if (kindOfStep < 82) {
+      const target = simulated[draw(simulated.length)] as Simulated
+      await openAll()
+      const { packed } = target.stream
+      const from = draw(packed.length + 1)
+      const ranges = packed.slice(from, from + 1 + draw(4))
+      if (ranges.length === 0) continue
+      const { signal } = new AbortController()
+      const rewritten = passing(target.stream.replacePacked(ranges, sameEntries(target.stream, ranges, signal), signal))
+      trace.push(`rewrote ${ranges.length} ranges of ${target.streamId}: ${await rewritten.catch(String)}`)
+    } else if (kindOfStep < 85) {
+      for (let losses = 1 + draw(3); losses > 0; losses -= 1) {
+        const call = losableCalls[draw(losableCalls.length)] ?? 'commitPack'
+        const happened = draw(2) === 0
+        lostAnswers.push({ call, happened })
+        trace.push(`the answer to ${call} gets lost, which ${happened ? 'happened' : 'did not happen'}`)
+      }
+      // Twice, so that what the first round has replaced is deleted.
+      for (let rounds = 2 * draw(2); rounds > 0; rounds -= 1) {
+        await passing(log.pack()).catch((error: unknown) => trace.push(`pack: ${error}`))
+        await passing(log.maintain()).catch((error: unknown) => trace.push(`maintain: ${error}`))
+        await clock.advance(1001)
+      }
+    } else if (kindOfStep < 89) {
       const operation = (['put', 'write', 'create', 'get', 'delete'] as const)[draw(5)] ?? 'put'
       const fault =
         operation === 'write' && draw(2) === 0
@@ -167,26 +218,24 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       await clock.advance(draw(6))
       trace.push(`crash, with up to ${tag} appended`)
       clock.reset()
-      store.heal()
+      heal()
       log = await system.start(settings)
       await checkAll()
     } else if (kindOfStep < 95) {
       trace.push('clean restart')
-      store.heal()
-      const closing = log.close()
-      await clock.advance(100)
-      await closing
+      heal()
+      await passing(log.close())
       clock.reset()
       log = await system.start(settings)
       await checkAll()
     } else {
       trace.push('check')
       await clock.advance(50)
-      store.heal()
+      heal()
       await checkAll()
     }
   }
-  store.heal()
+  heal()
   await clock.advance(60_000)
   await checkAll()
   clock.reset()
@@ -198,9 +247,17 @@ async function simulate(kind: WalKind, seed: number, steps: number): Promise<str
       model.acknowledged.size,
     )
   }
-  await log.close()
+  await passing(log.close())
   await system.metadata.close()
   return trace
+}
+
+async function* sameEntries(
+  stream: LogStream,
+  ranges: readonly PackedRange[],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for (const range of ranges) yield* stream.readPacked(range, signal)
 }
 
 function mulberry32(seed: number): () => number {
@@ -214,7 +271,7 @@ function mulberry32(seed: number): () => number {
 }
 
 const firstSeed = Number(process.env['PICO_SIM_SEED'] ?? 1)
-const seedCount = Number(process.env['PICO_SIM_COUNT'] ?? 4)
+const seedCount = Number(process.env['PICO_SIM_COUNT'] ?? 6)
 const seeds = Array.from({ length: seedCount }, (_, i) => firstSeed + i)
 
 describe.each(walKinds)('a %s WAL, through crashes and failing stores in virtual time', (kind) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Metadata } from '@pico/metadata'
+import type { Metadata, NodeIdentity } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import type { ObjectStore, SegmentStore } from '@pico/storage'
 import { openMemoryStore } from '@pico/storage/memory'
@@ -12,6 +12,7 @@ import {
   systemClock,
   type WalComponents,
 } from '../src/index.ts'
+import { type LostAnswer, withLostAnswers } from './lost-answers.ts'
 import { entry, stamp, testFormat } from './test-entries.ts'
 
 export type WalKind = WalComponents['kind']
@@ -33,6 +34,7 @@ export class TestSystem {
   readonly problems: string[] = []
   readonly #kind: WalKind
   readonly #clock: Clock
+  #node: NodeIdentity | null = null
 
   private constructor(kind: WalKind, store: ObjectStore & SegmentStore, metadata: Metadata, clock: Clock) {
     this.#kind = kind
@@ -41,16 +43,29 @@ export class TestSystem {
     this.metadata = metadata
   }
 
+  /** Where answers are in `lostAnswers`, the engine does not get them. */
   static async open(
     kind: WalKind,
-    { store = openMemoryStore(), clock = systemClock }: { store?: ObjectStore & SegmentStore; clock?: Clock } = {},
+    {
+      store = openMemoryStore(),
+      clock = systemClock,
+      lostAnswers = [],
+    }: { store?: ObjectStore & SegmentStore; clock?: Clock; lostAnswers?: LostAnswer[] } = {},
   ): Promise<TestSystem> {
-    return new TestSystem(kind, store, await openSqliteMetadata({ path: ':memory:' }), clock)
+    const metadata = withLostAnswers(await openSqliteMetadata({ path: ':memory:' }), lostAnswers)
+    return new TestSystem(kind, store, metadata, clock)
+  }
+
+  /** Of the log that was started last. */
+  get node(): NodeIdentity {
+    if (this.#node === null) throw new Error('no log was started')
+    return this.#node
   }
 
   /** A log of a new node epoch; whatever log was open before is left as a dead process leaves it. */
   async start(settings: Partial<LogSettings> = {}): Promise<Log> {
     const node = await this.metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, this.#clock.nowMs())
+    this.#node = node
     const wal: WalComponents =
       this.#kind === 'local' ? { kind: 'local', store: this.store } : { kind: 'shared', store: this.store }
     return openLog(
