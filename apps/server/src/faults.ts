@@ -119,9 +119,7 @@ function killNow(): void {
 export function metadataWithFault(metadata: Metadata, fault: FaultPoint | null): Metadata {
   if (fault === null || !('nth' in fault)) return metadata
   const log = killingLog(metadata.log, fault)
-  return log === null
-    ? metadata
-    : { nodes: metadata.nodes, streams: metadata.streams, log, close: () => metadata.close() }
+  return log === null ? metadata : { ...metadata, log }
 }
 
 function killingLog(log: LogIndex, { kind, nth }: Extract<FaultPoint, { nth: number }>): LogIndex | null {

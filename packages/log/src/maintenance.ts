@@ -40,7 +40,8 @@ export function startMaintenance(
 
   const round = async () => {
     const nowMs = clock.nowMs()
-    for (const { streamId, trimTo } of await components.metadata.streams.retentionDue(nowMs, trimsPerRound)) {
+    const own = { node: components.node, unowned: true }
+    for (const { streamId, trimTo } of await components.metadata.streams.retentionDue(own, nowMs, trimsPerRound)) {
       if (stopping.signal.aborted) return
       await parts.trim(streamId, trimTo)
     }

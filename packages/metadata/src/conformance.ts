@@ -5,6 +5,7 @@ import { costConformance } from './conformance/cost.ts'
 import { doomedObjectsConformance } from './conformance/doomed-objects.ts'
 import { extentReplacementConformance } from './conformance/extent-replacement.ts'
 import { failureConformance } from './conformance/failure.ts'
+import { leasesConformance } from './conformance/leases.ts'
 import { nodeRegistryConformance } from './conformance/node-registry.ts'
 import { packConformance } from './conformance/pack.ts'
 import { randomHistoryConformance } from './conformance/random-history.ts'
@@ -12,7 +13,9 @@ import { retentionConformance } from './conformance/retention.ts'
 import { streamCatalogConformance } from './conformance/stream-catalog.ts'
 import { streamLifeConformance } from './conformance/stream-life.ts'
 import { streamOwnershipConformance } from './conformance/stream-ownership.ts'
+import { streamPlacementConformance } from './conformance/stream-placement.ts'
 import { streamRemovalConformance } from './conformance/stream-removal.ts'
+import { transfersConformance } from './conformance/transfers.ts'
 import { walConformance } from './conformance/wal.ts'
 import type { OpenMetadata } from './conformance/world.ts'
 
@@ -28,6 +31,9 @@ export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { 
   describe('stream catalog', () => streamCatalogConformance(open))
   describe('lives of streams', () => streamLifeConformance(open))
   describe('ownership', () => streamOwnershipConformance(open))
+  describe('placement', () => streamPlacementConformance(open))
+  describe('transfers', () => transfersConformance(open))
+  describe('leases', () => leasesConformance(open))
   describe('trim and delete', () => streamRemovalConformance(open))
   describe('WAL rows', () => walConformance(open))
   describe('packs', () => packConformance(open))

@@ -2,14 +2,23 @@ abstract class MetadataError extends Error {
   abstract readonly code: string
 }
 
-/** This node epoch may no longer write, at all or to that stream: a newer epoch, or another node, has taken over. */
+/** This node epoch may write nothing any more: a newer epoch of the node, or another node, has taken over. */
 export class FencedError extends MetadataError {
   readonly code = 'PICO_METADATA_FENCED'
-  constructor(nodeId: number, nodeEpoch: number, streamId?: number) {
-    super(
-      `node ${nodeId} epoch ${nodeEpoch} ${streamId === undefined ? 'is fenced' : `does not own stream ${streamId}`}`,
-    )
+  constructor(nodeId: number, nodeEpoch: number) {
+    super(`node ${nodeId} epoch ${nodeEpoch} is fenced`)
     this.name = 'FencedError'
+  }
+}
+
+/** The node is a current one, but that stream is not its own: it was handed over, or somebody else opened it first. */
+export class StreamNotOwnedError extends MetadataError {
+  readonly code = 'PICO_METADATA_STREAM_NOT_OWNED'
+  readonly streamId: number
+  constructor(nodeId: number, nodeEpoch: number, streamId: number) {
+    super(`node ${nodeId} epoch ${nodeEpoch} does not own stream ${streamId}`)
+    this.streamId = streamId
+    this.name = 'StreamNotOwnedError'
   }
 }
 

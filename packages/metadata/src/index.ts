@@ -3,9 +3,11 @@ export {
   FencedError,
   MetadataUnavailableError,
   StreamExistsError,
+  StreamNotOwnedError,
   TopicCollisionError,
   UploadExpiredError,
 } from './errors.ts'
+export type { Leases } from './leases.ts'
 export type {
   Compaction,
   DoomedObject,
@@ -21,7 +23,7 @@ export type {
   WalSegmentRow,
 } from './log-index.ts'
 export type { Metadata } from './metadata.ts'
-export type { NodeIdentity, NodeRegistry } from './node-registry.ts'
+export type { NodeIdentity, NodeRecord, NodeRegistry } from './node-registry.ts'
 export type {
   ExtentCut,
   LeaderEpochStart,
@@ -31,5 +33,7 @@ export type {
   StreamCatalog,
   StreamFork,
   StreamLife,
+  StreamPlace,
   StreamRecord,
 } from './stream-catalog.ts'
+export type { Transfer, TransferRefusal, Transfers } from './transfers.ts'

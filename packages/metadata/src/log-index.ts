@@ -93,6 +93,9 @@ export interface LogIndex {
   /** Committed, un-packed WAL objects of every epoch of the node, by epoch and sequence. */
   walObjects(nodeId: number): Promise<WalObjectRow[]>
 
+  /** Fenced node epochs that have WAL objects or segments left: somebody has to adopt them. */
+  unadoptedNodes(): Promise<NodeIdentity[]>
+
   /** Records a segment before its first frame. Idempotent for the same segment. @throws FencedError */
   createWalSegment(node: NodeIdentity, segment: Omit<WalSegmentRow, 'node' | 'committedBytes'>): Promise<void>
   /** Records where a segment ends. Idempotent for the same length; a different one is a bug. @throws FencedError */
@@ -135,7 +138,7 @@ export interface LogIndex {
   /**
    * Puts one extent in the place of consecutive ones of its stream, with other bytes for the same offsets, and dooms what nothing points
    * into any more. False when they are not what they were (trimmed, merged): then the new object is doomed. May be repeated.
-   * @throws FencedError when `node` is not the owner; UploadExpiredError when the object was not announced, or is overdue at `nowMs`.
+   * @throws FencedError; StreamNotOwnedError when `node` is not the owner; UploadExpiredError when the object was not announced, or is overdue at `nowMs`.
    */
   replaceExtents(node: NodeIdentity, replacement: ExtentReplacement, nowMs: number): Promise<boolean>
 

@@ -95,6 +95,17 @@ export interface OpenedStream extends StreamRecord {
   readonly state: Uint8Array | null
 }
 
+/** Where a stream is: requests for it belong there. */
+export interface StreamPlace {
+  readonly streamId: number
+  readonly leaderEpoch: number
+  /**
+   * Its owner, which is live; or why it has none: the WAL of the fenced node that had it is still to be adopted, or no live node has
+   * a slot.
+   */
+  readonly owner: NodeIdentity | 'unadopted' | 'no-node'
+}
+
 export interface LeaderEpochStart {
   readonly leaderEpoch: number
   /** End of the log when that epoch began. */
@@ -124,10 +135,23 @@ export interface StreamCatalog {
   count(): Promise<number>
   /**
    * Makes `node` the owner of those streams and returns what it needs to serve them. Where the owner was another node epoch, the
-   * leader epoch goes up by one and its start is remembered. Unknown ids are left out; the others come in the order asked for.
+   * leader epoch goes up by one and its start is remembered. Left out are unknown ids, those that another live node owns, and those of
+   * a fenced node whose WAL has not been adopted yet; the others come in the order asked for.
    * Opening again for the same node epoch changes nothing. @throws FencedError
    */
   open(node: NodeIdentity, streamIds: readonly number[]): Promise<OpenedStream[]>
+  /**
+   * Where those streams are, and gives those that nobody has to the live node with the lowest ratio of streams to slots (the lowest id
+   * among equals), or to the target of a transfer that is pending: that node is then the owner, as if it had opened them.
+   * Unknown ids are left out; the others come in the order asked for.
+   */
+  place(streamIds: readonly number[], nowMs: number): Promise<StreamPlace[]>
+  /** Gives up streams that `node` owns, whose entries are all in extents (invariant B): whoever is asked for them next may have them. */
+  release(node: NodeIdentity, streamIds: readonly number[]): Promise<void>
+  /** Streams that the latest epochs of nodes own, by node id; nodes with none are left out. */
+  ownedCounts(): Promise<{ nodeId: number; streams: number }[]>
+  /** Ids of the streams that a node epoch owns, lowest first, after `afterStreamId`. */
+  ownedBy(node: NodeIdentity, page: { afterStreamId: number; limit: number }): Promise<number[]>
   /** Ascending. As in a Kafka broker, epochs in which nothing was written, or of which all is trimmed, are forgotten. */
   leaderEpochs(streamId: number): Promise<LeaderEpochStart[]>
   /**
@@ -146,7 +170,7 @@ export interface StreamCatalog {
   fork(fork: NewFork, nowMs: number): Promise<StreamRecord | 'source-missing' | 'source-gone' | 'source-changed'>
   /**
    * Ends the 'creating' of streams, at once closed if so wanted. Returns the ids of those that were not replaced or swept meanwhile.
-   * @throws FencedError when `node` is not the owner of one of them.
+   * @throws FencedError; StreamNotOwnedError when `node` is not the owner of one of them.
    */
   reveal(
     node: NodeIdentity,
@@ -156,7 +180,7 @@ export interface StreamCatalog {
   creating(page: { afterStreamId: number; limit: number }): Promise<StreamRecord[]>
   /**
    * Closes for good; who closed it first stays named. May be repeated. False when the stream is gone.
-   * @throws FencedError when `node` is not the owner.
+   * @throws FencedError; StreamNotOwnedError when `node` is not the owner.
    */
   close(node: NodeIdentity, streamId: number, closedBy: string | null): Promise<boolean>
   /** Puts off the ends of streams; an end is never moved to an earlier time. Those gone, or without an end, are left out. */
@@ -167,7 +191,7 @@ export interface StreamCatalog {
   setConfig(streamId: number, config: Readonly<Record<string, string>>): Promise<boolean>
   /**
    * Moves the trim watermark up (never down), drops extents that end at or before it, and dooms objects nothing points into any
-   * more. Returns the watermark now in force, or null when the stream is gone. @throws FencedError when `node` is not the owner.
+   * more. Returns the watermark now in force, or null when the stream is gone. @throws FencedError; StreamNotOwnedError when `node` is not the owner.
    */
   trim(node: NodeIdentity, streamId: number, startOffset: number, nowMs: number): Promise<number | null>
   /**
@@ -180,14 +204,20 @@ export interface StreamCatalog {
    * at whole extents only, oldest first. As a Kafka broker counts: by age while an extent's youngest record is older than the limit
    * (the commit's time where no record has one), by size while what stays is at least the limit; nothing when `cleanup.policy` does
    * not include `delete`. Absent settings are unlimited. Cost does not grow with streams that set neither.
+   * Of the streams that `node` owns, as nobody else may trim them, and of those that no live node owns where `unowned` says so.
    */
-  retentionDue(nowMs: number, limit: number): Promise<{ streamId: number; trimTo: number }[]>
+  retentionDue(
+    of: { node: NodeIdentity; unowned: boolean },
+    nowMs: number,
+    limit: number,
+  ): Promise<{ streamId: number; trimTo: number }[]>
   /**
    * Live streams with entries that no compaction by key has looked at for longer than `max.compaction.lag.ms`, where `cleanup.policy`
    * includes `compact`. An entry's age is that of the youngest of those that were packed together with it (the commit's time where none
    * has a timestamp), which merging does not change. Cost does not grow with streams that set no such limit.
+   * Of which streams, is said as for `retentionDue`.
    */
-  compactionDue(nowMs: number, limit: number): Promise<StreamRecord[]>
-  /** A compaction by key has looked at all below `compactedTo`. False when the stream is gone. @throws FencedError when `node` is not the owner. */
+  compactionDue(of: { node: NodeIdentity; unowned: boolean }, nowMs: number, limit: number): Promise<StreamRecord[]>
+  /** A compaction by key has looked at all below `compactedTo`. False when the stream is gone. @throws FencedError; StreamNotOwnedError */
   recordCompacted(node: NodeIdentity, streamId: number, compactedTo: number): Promise<boolean>
 }

@@ -137,7 +137,7 @@ await measure(`list ${count} topics, 1000 a page`, async () => {
   }
 })
 await measure('look 10 topics up', () => metadata.streams.byTopic(ids.slice(0, 10).map((_, at) => `topic-${at}`)))
-await measure('retention due, none set', () => metadata.streams.retentionDue(1, 100))
+await measure('retention due, none set', () => metadata.streams.retentionDue({ node, unowned: true }, 1, 100))
 await measure('trim a stream', (round) => metadata.streams.trim(node, ids[round] ?? 0, 10, 1))
 await measure('close and open the database', async () => {
   await metadata.close()

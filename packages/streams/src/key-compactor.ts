@@ -40,7 +40,11 @@ export class KeyCompactor {
 
   /** A stream that cannot be compacted now does not keep the others from it. @throws FencedError, MetadataUnavailableError */
   async run(signal: AbortSignal): Promise<void> {
-    const due = await this.#parts.metadata.streams.compactionDue(this.#parts.clock.nowMs(), dueMax)
+    const due = await this.#parts.metadata.streams.compactionDue(
+      { node: this.#parts.node, unowned: true },
+      this.#parts.clock.nowMs(),
+      dueMax,
+    )
     const open = new Set(this.#parts.opened().map(({ stream }) => stream.streamId))
     for (const { streamId, name } of due) {
       if (signal.aborted) return

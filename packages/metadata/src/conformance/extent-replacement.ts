@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FencedError, UploadExpiredError } from '../errors.ts'
+import { StreamNotOwnedError, UploadExpiredError } from '../errors.ts'
 import type { ExtentReplacement } from '../log-index.ts'
 import {
   dataObject,
@@ -56,8 +56,9 @@ export function extentReplacementConformance(open: OpenMetadata): void {
     await world.metadata.log.announceUpload('data/9', 50)
     await expect(world.metadata.log.replaceExtents(world.node, replacement(a), 50)).rejects.toThrow(UploadExpiredError)
     const other = await world.metadata.nodes.register({ nodeId: 77, addresses: {}, slots: 1 }, 1)
+    await world.metadata.streams.release(world.node, [a])
     await world.metadata.streams.open(other, [a])
-    await expect(replace(world, replacement(a))).rejects.toThrow(FencedError)
+    await expect(replace(world, replacement(a))).rejects.toThrow(StreamNotOwnedError)
     expect(await extentsOf(world, a, other)).toHaveLength(3)
   })
 }

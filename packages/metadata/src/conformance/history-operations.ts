@@ -107,13 +107,32 @@ const steps: Record<Operation['kind'], Step> = {
     await adopt(metadata, model, node, model.walOf(node.nodeId).slice(0, 1 + (b % 4)))
   },
 
-  /** Takes one stream's entries out of the owner's WAL, and opens it on the other node. */
-  async transfer(metadata, model, { a }) {
+  /** Takes one stream's entries out of the owner's WAL, and gives it to the other node: on request, or to whoever comes. */
+  async transfer(metadata, model, { a, b }) {
     const stream = anyStream(model, a)
     if (stream === undefined) return
-    const other = anyNode(model, stream.owner.nodeId === 1 ? 1 : 0)
-    await adopt(metadata, model, stream.owner, model.walOf(stream.owner.nodeId), stream.streamId)
-    await open(metadata, model, other, [stream])
+    const { owner, streamId } = stream
+    const other = anyNode(model, owner.nodeId === 1 ? 1 : 0)
+    expect(await metadata.streams.open(other, [streamId])).toEqual([])
+    await adopt(metadata, model, owner, model.walOf(owner.nodeId), streamId)
+    if (b % 2 === 0) {
+      await metadata.streams.release(owner, [streamId])
+      await open(metadata, model, other, [stream])
+      return
+    }
+    const [before] = await metadata.streams.byStreamId([streamId])
+    const asked = await metadata.transfers.request(streamId, other.nodeId, model.nowMs)
+    expect(asked).toMatchObject({ streamId, toNodeId: other.nodeId, state: 'pending' })
+    const pending = await metadata.transfers.pendingOf(owner, 9)
+    const ended = await metadata.transfers.handOver(
+      owner,
+      pending.map(({ transferId }) => transferId),
+      model.nowMs,
+    )
+    expect(ended).toEqual([{ ...Object(asked), state: 'done', endedAtMs: model.nowMs }])
+    stream.owner = other
+    const [place] = await metadata.streams.place([streamId], model.nowMs)
+    expect(place).toEqual({ streamId, owner: other, leaderEpoch: (before?.leaderEpoch ?? 0) + 1 })
   },
 
   /** A node dies and comes back; it, or the other node, adopts what it left. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { FencedError } from '../errors.ts'
 import { type OpenMetadata, openWorld, walObject } from './world.ts'
@@ -20,6 +21,47 @@ export function nodeRegistryConformance(open: OpenMetadata): void {
     await expect(metadata.log.commitWalObjects(first, [walObject(first, 1)])).rejects.toThrow(FencedError)
     await metadata.log.commitWalObjects(second, [walObject(second, 1)])
     await metadata.log.commitWalObjects(other, [walObject(other, 1)])
+  })
+
+  it('lists the latest run of every node, with what it registered', async () => {
+    const { metadata } = await openWorld(open)
+    const { nodes } = metadata
+    await nodes.register({ nodeId: 7, addresses: { http: 'http://seven' }, slots: 4 }, 1)
+    const second = await nodes.register({ nodeId: 7, addresses: { kafka: 'seven:9092' }, slots: 2 }, 1)
+    const fenced = await nodes.register({ nodeId: 3, ...anyNode }, 1)
+    await nodes.fence(fenced)
+    await nodes.fence(fenced)
+    expect(await nodes.setSlots(7, 5)).toBe(true)
+    expect(await nodes.setSlots(8, 5)).toBe(false)
+    const listed = await nodes.list()
+    expect(listed.map(({ silentMs: _, ...node }) => node)).toEqual([
+      { nodeId: 1, nodeEpoch: 1, addresses: { kafka: '127.0.0.1:9092' }, slots: 1, isFenced: false },
+      { ...fenced, addresses: {}, slots: 1, isFenced: true },
+      { ...second, addresses: { kafka: 'seven:9092' }, slots: 5, isFenced: false },
+    ])
+    for (const { silentMs } of listed) {
+      expect(silentMs).toBeGreaterThanOrEqual(0)
+      expect(silentMs).toBeLessThan(60_000)
+    }
+  })
+
+  it('fences those that have been silent too long by its own clock, once, whoever asks', async () => {
+    const { metadata } = await openWorld(open)
+    const { nodes } = metadata
+    const silent = await nodes.register({ nodeId: 7, ...anyNode }, 8_000_000_000_000)
+    await sleep(1000)
+    const fresh = await nodes.register({ nodeId: 8, ...anyNode }, 1)
+    await nodes.heartbeat({ nodeId: 1, nodeEpoch: 1 })
+    const silentMs = (await nodes.list()).find(({ nodeId }) => nodeId === 7)?.silentMs ?? 0
+    expect(silentMs).toBeGreaterThanOrEqual(990)
+    expect(await nodes.fenceSilent(60_000)).toEqual([])
+    expect(await nodes.fenceSilent(silentMs - 1)).toEqual([silent])
+    expect(await nodes.fenceSilent(silentMs - 1)).toEqual([])
+    await nodes.heartbeat(fresh)
+    await expect(nodes.heartbeat(silent)).rejects.toThrow(FencedError)
+    await expect(metadata.log.commitWalObjects(silent, [walObject(silent, 1)])).rejects.toThrow(FencedError)
+    await expect(nodes.heartbeat({ nodeId: 9, nodeEpoch: 1 })).rejects.toThrow(FencedError)
+    await metadata.log.commitWalObjects(fresh, [walObject(fresh, 1)])
   })
 
   it('takes a cluster id that is offered before there is one, and keeps it', async () => {

@@ -112,6 +112,12 @@ async function checkRetention(
       expected.set(streamId, endOffset)
     }
   }
-  const due = await metadata.streams.retentionDue(model.nowMs, 10_000)
+  const due: { streamId: number; trimTo: number }[] = []
+  for (const node of model.nodes.values()) {
+    const owned = new Set(model.owned(node).map((stream) => stream.streamId))
+    const found = await metadata.streams.retentionDue({ node, unowned: false }, model.nowMs, 10_000)
+    expect(found.filter(({ streamId }) => !owned.has(streamId))).toEqual([])
+    due.push(...found)
+  }
   expect(new Map(due.map(({ streamId, trimTo }) => [streamId, trimTo]))).toEqual(expected)
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { NodeIdentity } from '../node-registry.ts'
 import { extentOf, type OpenMetadata, openWorld, packed, topicStream, type World } from './world.ts'
 
 /** Each stream has extents of 100 bytes ending at 10, 20 and 30, whose youngest records are of 1010, 1020 and 1030 ms. */
@@ -101,6 +102,23 @@ export function retentionConformance(open: OpenMetadata): void {
     expect(await due(world, 1, 1)).toEqual(['t1 to 10'])
   })
 
+  it('is for the owner of a stream, and of those that no live node owns for whoever asks for them', async () => {
+    const world = await openWorld(open)
+    const { streams, nodes } = world.metadata
+    const limits = { 'retention.ms': '1' }
+    const [own, released, orphaned] = await withConfigs(world, limits, limits, limits)
+    const other = await nodes.register({ nodeId: 2, addresses: {}, slots: 1 }, 1)
+    const dueFor = async (node: NodeIdentity, unowned: boolean) =>
+      (await streams.retentionDue({ node, unowned }, 9999, 9)).map(({ streamId }) => streamId)
+    await streams.release(world.node, [released ?? 0, orphaned ?? 0])
+    await streams.open(other, [orphaned ?? 0])
+    expect(await dueFor(world.node, false)).toEqual([own])
+    expect(await dueFor(world.node, true)).toEqual([own, released])
+    expect(await dueFor(other, false)).toEqual([orphaned])
+    await nodes.fence(other)
+    expect(await dueFor(world.node, true)).toEqual([own, released, orphaned])
+  })
+
   it('answers as many as asked for', async () => {
     const world = await openWorld(open)
     await withConfigs(world, ...Array.from({ length: 5 }, () => ({ 'retention.ms': '1', 'retention.bytes': '0' })))
@@ -124,7 +142,7 @@ async function withConfigs(world: World, ...configs: Record<string, string>[]): 
 }
 
 async function due(world: World, nowMs: number, limit = 100): Promise<string[]> {
-  const found = await world.metadata.streams.retentionDue(nowMs, limit)
+  const found = await world.metadata.streams.retentionDue({ node: world.node, unowned: true }, nowMs, limit)
   const streams = await world.metadata.streams.byStreamId(found.map((stream) => stream.streamId))
   return found.map(({ trimTo }, index) => `${streams[index]?.topic} to ${trimTo}`)
 }

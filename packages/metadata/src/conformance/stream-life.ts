@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FencedError, StreamExistsError } from '../errors.ts'
+import { FencedError, StreamExistsError, StreamNotOwnedError } from '../errors.ts'
 import type { StreamRecord } from '../stream-catalog.ts'
 import { httpStream, type OpenMetadata, openedStreams, openWorld, topicStream, type World } from './world.ts'
 
@@ -26,7 +26,7 @@ export function streamLifeConformance(open: OpenMetadata): void {
     expect(await creating(0, 1)).toEqual(['/a'])
     expect(await creating(a, 9)).toEqual(['/b'])
     expect(await streams.count()).toBe(0)
-    await expect(reveal(a, true)).rejects.toThrow(FencedError)
+    await expect(reveal(a, true)).rejects.toThrow(StreamNotOwnedError)
     await streams.open(node, [a])
     expect(await reveal(a, true)).toEqual([a])
     expect(await streams.byStreamId([a, b])).toMatchObject([
@@ -75,10 +75,10 @@ export function streamLifeConformance(open: OpenMetadata): void {
     const [a] = await openedStreams(world, 'a')
     const streamId = a?.streamId ?? 0
     const other = await nodes.register({ nodeId: 2, addresses: {}, slots: 1 }, 1)
-    await expect(streams.close(other, streamId, null)).rejects.toThrow(FencedError)
+    await expect(streams.close(other, streamId, null)).rejects.toThrow(StreamNotOwnedError)
     const second = await nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, 1)
     await expect(streams.close(world.node, streamId, null)).rejects.toThrow(FencedError)
-    await expect(streams.close(second, streamId, null)).rejects.toThrow(FencedError)
+    await expect(streams.close(second, streamId, null)).rejects.toThrow(StreamNotOwnedError)
     expect((await streams.byStreamId([streamId]))[0]?.isClosed).toBe(false)
   })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { FencedError } from '../errors.ts'
-import { extentOf, type OpenMetadata, openedStreams, openWorld, packed, topicStream } from './world.ts'
+import { FencedError, StreamNotOwnedError } from '../errors.ts'
+import { committedWal, extentOf, type OpenMetadata, openedStreams, openWorld, packed, topicStream } from './world.ts'
 
 export function streamOwnershipConformance(open: OpenMetadata): void {
   const register = (metadata: Awaited<ReturnType<typeof openWorld>>['metadata'], nodeId: number) =>
@@ -37,6 +37,7 @@ export function streamOwnershipConformance(open: OpenMetadata): void {
     expect(second).toMatchObject({ owner: restarted, leaderEpoch: 2, packedOffset: 10 })
     await packed({ ...world, node: restarted }, [extentOf(streamId, 10, 25, 2, { crc32c: 0xfedc_ba98 })])
     const other = await register(metadata, 2)
+    await metadata.nodes.fence(restarted)
     const [third] = await metadata.streams.open(other, [streamId])
     expect(third).toMatchObject({ owner: other, leaderEpoch: 3, startOffset: 0, packedOffset: 25 })
     expect(third?.state).toEqual(Uint8Array.of(1, 2))
@@ -88,6 +89,41 @@ export function streamOwnershipConformance(open: OpenMetadata): void {
     expect(await epochs()).toEqual([2, 3, 4])
     await metadata.streams.trim(node, streamId, 25, 1)
     expect(await epochs()).toEqual([3, 4])
+  })
+
+  it('takes no stream from a live node, and from a fenced one only when its WAL is adopted', async () => {
+    const world = await openWorld(open)
+    const { metadata, node } = world
+    const [stream] = await openedStreams(world, 'a')
+    const streamId = stream?.streamId ?? 0
+    await committedWal(world, 1)
+    const other = await register(metadata, 2)
+    const opened = async () => (await metadata.streams.open(other, [streamId])).map(({ leaderEpoch }) => leaderEpoch)
+    expect(await opened()).toEqual([])
+    expect((await metadata.streams.byStreamId([streamId]))[0]).toMatchObject({ owner: node, leaderEpoch: 1 })
+    expect(await metadata.log.unadoptedNodes()).toEqual([])
+    await metadata.nodes.fence(node)
+    expect(await opened()).toEqual([])
+    expect(await metadata.log.unadoptedNodes()).toEqual([node])
+    const adopted = { walObjects: [{ node, sequence: 1 }] }
+    await packed({ ...world, node: other }, [extentOf(streamId, 0, 10, 1)], adopted)
+    expect(await metadata.log.unadoptedNodes()).toEqual([])
+    expect(await opened()).toEqual([2])
+  })
+
+  it('lets go of streams, so that whoever comes next may have them', async () => {
+    const world = await openWorld(open)
+    const { metadata, node } = world
+    const [a, b] = (await openedStreams(world, 'a', 'b')).map(({ streamId }) => streamId)
+    const other = await register(metadata, 2)
+    await metadata.streams.release(other, [a ?? 0])
+    expect(await metadata.streams.open(other, [a ?? 0])).toEqual([])
+    await metadata.streams.release(node, [a ?? 0, 99])
+    const [moved] = await metadata.streams.open(other, [a ?? 0, b ?? 0])
+    expect(moved).toMatchObject({ streamId: a, owner: other, leaderEpoch: 2 })
+    await expect(metadata.streams.trim(node, a ?? 0, 1, 1)).rejects.toThrow(StreamNotOwnedError)
+    await metadata.nodes.fence(node)
+    await expect(metadata.streams.release(node, [b ?? 0])).rejects.toThrow(FencedError)
   })
 
   it('leaves out unknown streams, and answers each once in the order asked', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FencedError } from '../errors.ts'
+import { FencedError, StreamNotOwnedError } from '../errors.ts'
 import {
   doomedKeys,
   extentOf,
@@ -64,14 +64,15 @@ export function streamRemovalConformance(open: OpenMetadata): void {
       const { world, a, b } = await withPacks()
       const { nodes, streams } = world.metadata
       const other = await nodes.register({ nodeId: 2, addresses: {}, slots: 1 }, 1)
-      await expect(streams.trim(other, a, 5, 1)).rejects.toThrow(FencedError)
+      await expect(streams.trim(other, a, 5, 1)).rejects.toThrow(StreamNotOwnedError)
+      await streams.release(world.node, [b])
       await streams.open(other, [b])
-      await expect(streams.trim(world.node, b, 5, 1)).rejects.toThrow(FencedError)
+      await expect(streams.trim(world.node, b, 5, 1)).rejects.toThrow(StreamNotOwnedError)
       const second = await nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, 1)
       await expect(streams.trim(world.node, a, 5, 1)).rejects.toThrow(FencedError)
-      await expect(streams.trim(second, a, 5, 1)).rejects.toThrow(FencedError)
+      await expect(streams.trim(second, a, 5, 1)).rejects.toThrow(StreamNotOwnedError)
       const [unopened] = await streams.create([topicStream('c')], 1)
-      await expect(streams.trim(second, unopened?.streamId ?? 0, 5, 1)).rejects.toThrow(FencedError)
+      await expect(streams.trim(second, unopened?.streamId ?? 0, 5, 1)).rejects.toThrow(StreamNotOwnedError)
       expect((await streams.byStreamId([a, b])).map((row) => row.startOffset)).toEqual([0, 0])
     })
   })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { MetadataUnavailableError } from '../errors.ts'
 import { CallsUnderWay } from '../sql/calls-under-way.ts'
 import type { Repeats, SqlDatabase } from '../sql/database.ts'
@@ -29,6 +29,11 @@ export class PostgresDatabase implements SqlDatabase {
   constructor(kysely: Kysely<Schema>, settings: RetrySettings) {
     this.#kysely = kysely
     this.#settings = settings
+  }
+
+  /** When the statement runs, not when its transaction began. */
+  nowMs(): RawBuilder<number> {
+    return sql<number>`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`
   }
 
   read<T>(doing: string, statements: (db: Kysely<Schema>) => Promise<T>): Promise<T> {

@@ -1,12 +1,18 @@
 import type { Kysely, Transaction } from 'kysely'
-import { FencedError } from '../errors.ts'
+import { StreamNotOwnedError } from '../errors.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import type { StreamRecord } from '../stream-catalog.ts'
 import type { Schema } from './schema.ts'
+import { isAmong, type OwnedStreams } from './stream-owner.ts'
 import { lifeNumbers, streamColumns, streamRecord } from './stream-rows.ts'
 
 /** Only streams that set a limit are looked at, by the partial index. */
-export async function compactionDue(db: Kysely<Schema>, nowMs: number, limit: number): Promise<StreamRecord[]> {
+export async function compactionDue(
+  db: Kysely<Schema>,
+  of: OwnedStreams,
+  nowMs: number,
+  limit: number,
+): Promise<StreamRecord[]> {
   const rows = await db
     .selectFrom('streams')
     .select(streamColumns)
@@ -15,6 +21,7 @@ export async function compactionDue(db: Kysely<Schema>, nowMs: number, limit: nu
       eb('dirty_since_ms', '<', eb(eb.cast<number>(eb.val(nowMs), 'bigint'), '-', eb.ref('max_compaction_lag_ms'))),
     )
     .where('life', '=', lifeNumbers.live)
+    .where(isAmong(of))
     .orderBy('stream_id')
     .limit(limit)
     .execute()
@@ -34,7 +41,7 @@ export async function recordCompacted(
     .executeTakeFirst()
   if (owner === undefined) return false
   if (owner.owner_node_id !== node.nodeId || owner.owner_node_epoch !== node.nodeEpoch) {
-    throw new FencedError(node.nodeId, node.nodeEpoch, streamId)
+    throw new StreamNotOwnedError(node.nodeId, node.nodeEpoch, streamId)
   }
   await setDirtySince(tx, streamId, compactedTo)
   return true

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, RawBuilder, Transaction } from 'kysely'
 import type { Schema } from './schema.ts'
 
 /**
@@ -9,6 +9,8 @@ import type { Schema } from './schema.ts'
 export interface SqlDatabase {
   /** Whether one statement may write to several tables (`with … as (insert …)`), which is one round trip instead of four. */
   readonly writesInCtes: boolean
+  /** The time by the database's clock, in milliseconds since the epoch, as an expression. */
+  nowMs(): RawBuilder<number>
   /** Reads. Statements of one call may see different moments. */
   read<T>(doing: string, statements: (db: Kysely<Schema>) => Promise<T>): Promise<T>
   /**

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { FencedError } from '../errors.ts'
+import { StreamNotOwnedError } from '../errors.ts'
 import type { ExtentReplacement } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import { doomUnreferenced, requireAnnounced, unmark } from './doomed-objects.ts'
@@ -22,7 +22,7 @@ export async function replaceExtents(
     .where('stream_id', '=', streamId)
     .executeTakeFirst()
   const isOurs = stream?.owner_node_id === node.nodeId && stream.owner_node_epoch === node.nodeEpoch
-  if (stream !== undefined && !isOurs) throw new FencedError(node.nodeId, node.nodeEpoch, streamId)
+  if (stream !== undefined && !isOurs) throw new StreamNotOwnedError(node.nodeId, node.nodeEpoch, streamId)
 
   const current = await tx
     .selectFrom('extents')

@@ -7,7 +7,15 @@ import { extentsOfObject } from './extents.ts'
 import { commitPack } from './pack.ts'
 import { packedOffsets } from './stream-lookup.ts'
 import { statesOfStreams } from './stream-states.ts'
-import { closeWalSegment, commitWalObjects, createWalSegment, settleWalCommit, walObjects, walSegments } from './wal.ts'
+import {
+  closeWalSegment,
+  commitWalObjects,
+  createWalSegment,
+  settleWalCommit,
+  unadoptedNodes,
+  walObjects,
+  walSegments,
+} from './wal.ts'
 
 export function sqlLogIndex(database: SqlDatabase): LogIndex {
   return {
@@ -19,6 +27,7 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
         'harmless',
       ),
     walObjects: (nodeId) => database.read('listing WAL objects', (db) => walObjects(db, nodeId)),
+    unadoptedNodes: () => database.read('looking for WAL to adopt', (db) => unadoptedNodes(db)),
     createWalSegment: (node, segment) =>
       database.write(
         `recording WAL segment ${segment.segmentId}`,

@@ -26,6 +26,7 @@ export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promi
       '0002_path_streams': pathStreams(dialect),
       '0003_wal_attempts': walAttempts,
       '0004_compaction_lag': compactionLag,
+      '0005_cluster': cluster(dialect),
     }),
   }
   const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
@@ -259,4 +260,46 @@ const compactionLag: Migration = {
       .where(sql.ref('max_compaction_lag_ms'), 'is not', null)
       .execute()
   },
+}
+
+/** Nodes that know of one another: heartbeats, streams by owner, transfers, leases. */
+function cluster({ text, id }: SchemaDialect): Migration {
+  return {
+    async up(db) {
+      await db.schema
+        .alterTable('nodes')
+        .addColumn('heartbeat_at_ms', 'bigint', (c) => c.notNull().defaultTo(0))
+        .execute()
+      await db.schema
+        .createIndex('streams_owner')
+        .on('streams')
+        .columns(['owner_node_id', 'owner_node_epoch', 'stream_id'])
+        .where(sql.ref('owner_node_id'), 'is not', null)
+        .execute()
+      await db.schema
+        .createTable('transfers')
+        .addColumn('transfer_id', id, (c) => c.primaryKey())
+        .addColumn('stream_id', 'bigint', (c) => c.notNull().references('streams.stream_id').onDelete('cascade'))
+        .addColumn('to_node_id', 'bigint', (c) => c.notNull())
+        .addColumn('state', 'integer', (c) => c.notNull())
+        .addColumn('requested_at_ms', 'bigint', (c) => c.notNull())
+        .addColumn('ended_at_ms', 'bigint')
+        .execute()
+      await db.schema.createIndex('transfers_stream').on('transfers').column('stream_id').execute()
+      await db.schema
+        .createIndex('transfers_pending')
+        .on('transfers')
+        .column('stream_id')
+        .unique()
+        .where(sql.ref('state'), '=', sql.lit(0))
+        .execute()
+      await db.schema
+        .createTable('leases')
+        .addColumn('name', text, (c) => c.primaryKey())
+        .addColumn('node_id', 'bigint', (c) => c.notNull())
+        .addColumn('node_epoch', 'bigint', (c) => c.notNull())
+        .addColumn('expires_at_ms', 'bigint', (c) => c.notNull())
+        .execute()
+    },
+  }
 }

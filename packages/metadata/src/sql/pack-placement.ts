@@ -3,9 +3,9 @@ import type { Transaction } from 'kysely'
 import type { NewExtent } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import { idChunks } from './chunks.ts'
+import { liveNodes } from './node-registry.ts'
 import type { Schema } from './schema.ts'
 import { lifeNumbers } from './stream-rows.ts'
-import { liveNodes } from './wal.ts'
 
 export interface PackedStream {
   readonly streamId: number

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { idChunks } from './chunks.ts'
 import { type AgedExtent, trimPoint } from './retention-trim-point.ts'
 import type { Schema } from './schema.ts'
+import { isAmong, type OwnedStreams } from './stream-owner.ts'
 
 /**
  * Streams whose oldest extent is due, and how far. Only streams that set a limit are looked at (by the partial indexes), each by its
@@ -9,10 +10,11 @@ import type { Schema } from './schema.ts'
  */
 export async function retentionDue(
   db: Kysely<Schema>,
+  of: OwnedStreams,
   nowMs: number,
   limit: number,
 ): Promise<{ streamId: number; trimTo: number }[]> {
-  const limited = selectLimited(db)
+  const limited = selectLimited(db, of)
   const byAge = await limited
     .where('streams.retention_ms', 'is not', null)
     .where((eb) =>
@@ -43,7 +45,7 @@ export async function retentionDue(
   })
 }
 
-function selectLimited(db: Kysely<Schema>) {
+function selectLimited(db: Kysely<Schema>, of: OwnedStreams) {
   return db
     .selectFrom('streams')
     .innerJoin('extents as first', (join) =>
@@ -58,6 +60,7 @@ function selectLimited(db: Kysely<Schema>) {
         ),
       ),
     )
+    .where(isAmong(of))
     .select(['streams.stream_id', 'streams.retention_ms', 'streams.retention_bytes'])
     .orderBy('streams.stream_id')
 }

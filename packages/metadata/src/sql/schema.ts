@@ -12,6 +12,8 @@ export interface Schema {
   data_objects: DataObjectsTable
   extents: ExtentsTable
   doomed_objects: DoomedObjectsTable
+  transfers: TransfersTable
+  leases: LeasesTable
   counters: CountersTable
   facts: FactsTable
 }
@@ -25,6 +27,8 @@ interface NodesTable {
   addresses: string
   slots: number
   registered_at_ms: number
+  /** By the database's clock. */
+  heartbeat_at_ms: number
   /** Sequence of the last committed WAL object of this epoch. */
   wal_sequence: number
   /** A commit of an earlier attempt, whose outcome was settled before it arrived, changes nothing. */
@@ -125,6 +129,24 @@ export interface ExtentsTable {
 interface DoomedObjectsTable {
   object_key: string
   doomed_at_ms: number
+}
+
+export interface TransfersTable {
+  transfer_id: number
+  stream_id: number
+  to_node_id: number
+  /** 0 pending, 1 done, 2 failed. */
+  state: number
+  requested_at_ms: number
+  ended_at_ms: number | null
+}
+
+interface LeasesTable {
+  name: string
+  node_id: number
+  node_epoch: number
+  /** By the database's clock. */
+  expires_at_ms: number
 }
 
 interface CountersTable {

@@ -1,8 +1,10 @@
 import type { Metadata } from '../metadata.ts'
 import type { SqlDatabase } from './database.ts'
+import { sqlLeases } from './leases.ts'
 import { sqlLogIndex } from './log-index.ts'
 import { sqlNodeRegistry } from './node-registry.ts'
 import { sqlStreamCatalog } from './stream-catalog.ts'
+import { sqlTransfers } from './transfers.ts'
 
 /** The metadata roles over a database of either dialect whose tables are up to date. */
 export function sqlMetadata(database: SqlDatabase): Metadata {
@@ -10,6 +12,8 @@ export function sqlMetadata(database: SqlDatabase): Metadata {
     nodes: sqlNodeRegistry(database),
     streams: sqlStreamCatalog(database),
     log: sqlLogIndex(database),
+    transfers: sqlTransfers(database),
+    leases: sqlLeases(database),
     close: () => database.close(),
   }
 }

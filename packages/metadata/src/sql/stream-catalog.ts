@@ -14,7 +14,8 @@ import {
   streamsByTopic,
   streamsByTopicId,
 } from './stream-lookup.ts'
-import { leaderEpochs, openStreams } from './stream-ownership.ts'
+import { leaderEpochs, openStreams, releaseStreams } from './stream-ownership.ts'
+import { ownedCounts, placeStreams, streamsOwnedBy } from './stream-placement.ts'
 import { deleteStreams, trimStream } from './stream-removal.ts'
 import { lifeNumbers } from './stream-rows.ts'
 
@@ -37,6 +38,14 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
         return row.count
       }),
     open: (node, streamIds) => database.write('opening streams', (tx) => openStreams(tx, node, streamIds), 'harmless'),
+    place: async (streamIds, nowMs) => {
+      const counts = await database.read('counting streams of nodes', (db) => ownedCounts(db))
+      return database.write('placing streams', (tx) => placeStreams(tx, streamIds, counts, nowMs), 'harmless')
+    },
+    release: (node, streamIds) =>
+      database.write('releasing streams', (tx) => releaseStreams(tx, node, streamIds), 'harmless'),
+    ownedCounts: () => database.read('counting streams of nodes', (db) => ownedCounts(db)),
+    ownedBy: (node, page) => database.read('listing streams of a node', (db) => streamsOwnedBy(db, node, page)),
     leaderEpochs: (streamId) => database.read('reading leader epochs', (db) => leaderEpochs(db, streamId)),
     setTopicConfig: (topicId, change) =>
       database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
@@ -56,13 +65,15 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
         'harmless',
       ),
     delete: (streamIds, nowMs) => database.write('deleting streams', (tx) => deleteStreams(tx, streamIds, nowMs)),
-    compactionDue: (nowMs, limit) =>
-      database.read('finding streams whose compaction is due', (db) => compactionDue(db, nowMs, limit)),
+    compactionDue: (of, nowMs, limit) =>
+      database.read('finding streams whose compaction is due', (db) => compactionDue(db, of, nowMs, limit)),
     recordCompacted: (node, streamId, compactedTo) =>
-      database.write(`recording a compaction of stream ${streamId}`, (tx) =>
-        recordCompacted(tx, node, streamId, compactedTo),
+      database.write(
+        `recording a compaction of stream ${streamId}`,
+        (tx) => recordCompacted(tx, node, streamId, compactedTo),
+        'harmless',
       ),
-    retentionDue: (nowMs, limit) =>
-      database.read('finding streams whose retention is due', (db) => retentionDue(db, nowMs, limit)),
+    retentionDue: (of, nowMs, limit) =>
+      database.read('finding streams whose retention is due', (db) => retentionDue(db, of, nowMs, limit)),
   }
 }

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { FencedError } from '../errors.ts'
+import { StreamNotOwnedError } from '../errors.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import type { StreamRecord } from '../stream-catalog.ts'
 import { idChunks, rowChunks } from './chunks.ts'
@@ -75,13 +75,13 @@ export async function closeStream(
   return true
 }
 
-/** @throws FencedError */
+/** @throws StreamNotOwnedError */
 function requireOwner(
   { nodeId, nodeEpoch }: NodeIdentity,
   row: { stream_id: number; owner_node_id: number | null; owner_node_epoch: number | null },
 ): void {
   const isOwner = row.owner_node_id === nodeId && row.owner_node_epoch === nodeEpoch
-  if (!isOwner) throw new FencedError(nodeId, nodeEpoch, row.stream_id)
+  if (!isOwner) throw new StreamNotOwnedError(nodeId, nodeEpoch, row.stream_id)
 }
 
 export async function renewStreams(

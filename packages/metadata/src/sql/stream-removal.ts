@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { FencedError } from '../errors.ts'
+import { StreamNotOwnedError } from '../errors.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import { idChunks } from './chunks.ts'
 import { doomUnreferenced } from './doomed-objects.ts'
@@ -24,7 +24,7 @@ export async function trimStream(
     .executeTakeFirst()
   if (stream === undefined) return null
   if (stream.owner_node_id !== node.nodeId || stream.owner_node_epoch !== node.nodeEpoch) {
-    throw new FencedError(node.nodeId, node.nodeEpoch, streamId)
+    throw new StreamNotOwnedError(node.nodeId, node.nodeEpoch, streamId)
   }
   if (startOffset <= stream.start_offset) return stream.start_offset
 

@@ -4,7 +4,7 @@ import type { WalObjectRow, WalSegmentRow } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import { rowChunks } from './chunks.ts'
 import type { SqlDatabase } from './database.ts'
-import { requireCurrent } from './node-registry.ts'
+import { liveNodes, requireCurrent } from './node-registry.ts'
 import type { Schema } from './schema.ts'
 
 type NewWalObject = Omit<WalObjectRow, 'node'>
@@ -274,8 +274,25 @@ async function requireOwnOrFenced(
   }
 }
 
-/** Every node's current epoch. */
-export async function liveNodes(db: Kysely<Schema>): Promise<NodeIdentity[]> {
-  const rows = await db.selectFrom('nodes').select(['node_id', 'node_epoch']).where('fenced', '=', 0).execute()
+/** Fenced node epochs that have WAL left. */
+export async function unadoptedNodes(db: Kysely<Schema>): Promise<NodeIdentity[]> {
+  const rows = await db
+    .selectFrom('nodes')
+    .select(['node_id', 'node_epoch'])
+    .where('fenced', '=', 1)
+    .where((eb) => eb.or(walTables.map((table) => eb.exists(walOfNode(db, table)))))
+    .orderBy('node_id')
+    .orderBy('node_epoch')
+    .execute()
   return rows.map((row) => ({ nodeId: row.node_id, nodeEpoch: row.node_epoch }))
+}
+
+const walTables = ['wal_objects', 'wal_segments'] as const
+
+function walOfNode(db: Kysely<Schema>, table: (typeof walTables)[number]) {
+  return db
+    .selectFrom(table)
+    .select(`${table}.node_id`)
+    .whereRef(`${table}.node_id`, '=', sql.ref('nodes.node_id'))
+    .whereRef(`${table}.node_epoch`, '=', sql.ref('nodes.node_epoch'))
 }

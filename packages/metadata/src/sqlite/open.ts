@@ -21,6 +21,8 @@ export interface SqliteMetadataSettings {
    * does, so that nothing depends on how fast the machine is: the default for `:memory:`, which simulations use.
    */
   readonly maxBlockMs?: number
+  /** What heartbeats and leases go by, in milliseconds since the epoch (default: the system's clock). */
+  readonly nowMs?: () => number
 }
 
 const schemaDialect: SchemaDialect = { id: 'integer', bytes: 'blob', text: 'text', clustered: sql`without rowid` }
@@ -48,7 +50,7 @@ export async function openSqliteMetadata(settings: SqliteMetadataSettings): Prom
     await migrate(kysely, schemaDialect)
     // The files themselves are synced with every commit; their names are not.
     if (!inMemory) await syncFolder(dirname(path))
-    return sqlMetadata(new SqliteDatabase(kysely))
+    return sqlMetadata(new SqliteDatabase(kysely, settings.nowMs ?? Date.now))
   } catch (error) {
     if (database?.isOpen) database.close()
     if (isSqliteError(error) && (error.errcode & 0xff) === sqliteBusy) {

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { MetadataUnavailableError } from '../errors.ts'
 import { CallsUnderWay } from '../sql/calls-under-way.ts'
 import type { SqlDatabase } from '../sql/database.ts'
@@ -10,8 +10,16 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #kysely: Kysely<Schema>
   readonly #calls = new CallsUnderWay()
 
-  constructor(kysely: Kysely<Schema>) {
+  readonly #clock: () => number
+
+  /** @param clock Milliseconds since the epoch: there is no clock but that of the process. */
+  constructor(kysely: Kysely<Schema>, clock: () => number) {
     this.#kysely = kysely
+    this.#clock = clock
+  }
+
+  nowMs(): RawBuilder<number> {
+    return sql<number>`cast(${Math.trunc(this.#clock())} as integer)`
   }
 
   read<T>(doing: string, statements: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
