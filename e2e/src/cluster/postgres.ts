@@ -9,10 +9,8 @@ import { startEmbeddedPostgres } from './embedded-postgres.ts'
 export interface PostgresServer {
   /** Which one it is, in words. */
   readonly description: string
-  /** A new database, empty or a copy of one that nobody is connected to. Returns its URL. */
-  createDatabase(template?: string): Promise<string>
-  /** Takes it away at once, whoever is connected. */
-  dropDatabase(url: string): Promise<void>
+  /** A new, empty database. Returns its URL. */
+  createDatabase(settings?: { readonly encoding?: 'UTF8' | 'SQL_ASCII' }): Promise<string>
   /** Ends every connection to a database. */
   disconnect(url: string): Promise<void>
   /** Ends it and starts it again; where it is somebody else's, all connections are ended instead. */
@@ -38,14 +36,11 @@ export async function startPostgres(settings: { durable?: boolean } = {}): Promi
   const urlOf = (database: string) => `${backend.url}/${database}`
   return {
     description: backend.description,
-    async createDatabase(template) {
+    async createDatabase({ encoding = 'UTF8' } = {}) {
       const name = `pico_test_${randomBytes(8).toString('hex')}`
-      const copied = template === undefined ? 'template1' : databaseOf(template)
-      await execute(urlOf('postgres'), `create database ${name} template ${copied} encoding 'UTF8'`)
+      const terms = `template template0 encoding '${encoding}' locale 'C'`
+      await execute(urlOf('postgres'), `create database ${name} ${terms}`)
       return urlOf(name)
-    },
-    async dropDatabase(url) {
-      await execute(urlOf('postgres'), `drop database if exists ${databaseOf(url)} with (force)`)
     },
     async disconnect(url) {
       await execute(

@@ -18,7 +18,7 @@ describe('a process killed between two statements', () => {
   beforeAll(async () => {
     for (let steps = 0; steps <= story.length; steps++) {
       const path = join(folder, `whole-${steps}.db`)
-      const metadata = await openSqliteMetadata({ path })
+      const metadata = await openSqliteMetadata({ path, nowMs: () => 0 })
       for (const step of story.slice(0, steps)) await step(metadata)
       await metadata.close()
       rowsAfter.push(rowsOf(path))
