@@ -37,10 +37,9 @@ export function withLostAnswers(metadata: Metadata, lost: LostAnswer[]): Metadat
       },
     })
   return {
+    ...metadata,
     log: lossy(metadata.log),
     streams: lossy(metadata.streams),
-    nodes: metadata.nodes,
-    close: () => metadata.close(),
   }
 }
 
