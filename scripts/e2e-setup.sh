@@ -6,6 +6,7 @@ command -v kcat >/dev/null || missing="$missing kcat"
 command -v unzip >/dev/null || missing="$missing unzip"
 command -v mvn >/dev/null || missing="$missing maven"
 command -v javac >/dev/null || missing="$missing openjdk-17-jdk-headless"
+command -v go >/dev/null || missing="$missing golang-go"
 command -v python3 >/dev/null || missing="$missing python3-venv"
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

@@ -89,7 +89,7 @@ export async function startPico(settings: PicoSettings = {}): Promise<PicoServer
       cwd: folder,
       env: { ...settings.env, ...(fault !== undefined && { PICO_FAULT: fault, PICO_ALLOW_FAULTS: '1' }) },
       ready: () => accepts(port),
-      readyTimeoutMs: settings.readyTimeoutMs ?? 30_000,
+      readyTimeoutMs: settings.readyTimeoutMs ?? 120_000,
     })
 
   let running = await start(settings.fault)

@@ -1,6 +1,6 @@
 import { zeroUuid } from '@pico/binary'
 import { createTopics, deleteTopics, describeConfigs, kafkaErrorOf, listOffsets, metadata } from '@pico/kafka-codec'
-import { connectRaw, type RawConnection } from './raw-kafka.ts'
+import { ConnectionLostError, connectRaw, type RawConnection } from './raw-kafka.ts'
 
 /** Topic chores for tests and benches, in versions that every broker of today serves. Each throws on any error code. */
 
@@ -97,8 +97,29 @@ export function errorName(code: number): string {
   return `${kafkaErrorOf(code)?.name ?? 'unknown error'} (${code})`
 }
 
-function mustBeFine(what: string, errorCode: number): void {
-  if (errorCode !== 0) throw new Error(`${what}: ${errorName(errorCode)}`)
+/** The broker answered with an error code. */
+export class KafkaRefusal extends Error {
+  readonly isRetriable: boolean
+
+  constructor(what: string, errorCode: number) {
+    super(`${what}: ${errorName(errorCode)}`)
+    this.isRetriable = kafkaErrorOf(errorCode)?.retriable === true
+  }
+}
+
+/** What the broker answers; undefined while it cannot, because it is being restarted. */
+export async function unlessAway<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ConnectionLostError || (error instanceof KafkaRefusal && error.isRetriable)) return undefined
+    throw error
+  }
+}
+
+/** @throws KafkaRefusal */
+export function mustBeFine(what: string, errorCode: number): void {
+  if (errorCode !== 0) throw new KafkaRefusal(what, errorCode)
 }
 
 async function onConnection<T>(port: number, work: (connection: RawConnection) => Promise<T>): Promise<T> {

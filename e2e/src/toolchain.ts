@@ -43,7 +43,7 @@ export const connectTools = once(async (): Promise<ConnectTools> => {
   return { ...tools, pluginPath }
 })
 
-/** A Python that has confluent-kafka. */
+/** A Python that has confluent-kafka and aiokafka. */
 export const pythonTools = once(async (): Promise<{ python: string }> => {
   const requirements = join(root, 'python/requirements.txt')
   const home = join(cache, 'python')

@@ -1,10 +1,10 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { zeroUuid } from '@pico/binary'
-import { fetch, kafkaErrorOf, produce } from '@pico/kafka-codec'
+import { fetch, produce } from '@pico/kafka-codec'
 import { compressFrameSync } from 'lz4-napi'
 import { compressSync } from 'snappy'
 import { ConnectionLostError, type RawConnection } from '../raw-kafka.ts'
-import { errorName } from '../raw-topics.ts'
+import { KafkaRefusal } from '../raw-topics.ts'
 import { decodeBatches, encodeBatch, encodeRecord } from '../test-batch.ts'
 import type { CrossRecord, StoredRecord } from './cross-record.ts'
 
@@ -48,15 +48,6 @@ export async function produceBatch(connection: RawConnection, batch: KafkaBatch)
   if (partition === undefined) throw new Error('Produce was answered without its partition')
   if (partition.errorCode !== 0) throw new KafkaRefusal(`Produce to ${topic}`, partition.errorCode)
   return Number(partition.baseOffset)
-}
-
-export class KafkaRefusal extends Error {
-  readonly isRetriable: boolean
-
-  constructor(what: string, errorCode: number) {
-    super(`${what}: ${errorName(errorCode)}`)
-    this.isRetriable = kafkaErrorOf(errorCode)?.retriable === true
-  }
 }
 
 /** All records of a topic, by Fetch, in answers of any size. */

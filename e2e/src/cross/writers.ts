@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newProducerId } from '../durability/producer.ts'
 import { ConnectionLostError, connectRaw, type RawConnection } from '../raw-kafka.ts'
+import { KafkaRefusal } from '../raw-topics.ts'
 import type { Attempt, Outcome } from './attempts.ts'
 import { type CrossRecord, contentTypes, kafkaRecord, plainRecord } from './cross-record.ts'
 import type { CrossStream, Doors } from './cross-stream.ts'
 import { type HttpAnswer, httpCall, numberIn } from './http-call.ts'
-import { batchCodecs, KafkaRefusal, produceBatch } from './kafka-door.ts'
+import { batchCodecs, produceBatch } from './kafka-door.ts'
 import { type PicoShape, picoBody } from './pico-door.ts'
 import type { Seeded } from './seeded.ts'
 

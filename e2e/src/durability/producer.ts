@@ -9,6 +9,8 @@ import { type ProducerHistory, recordValue } from './history.ts'
 export interface LoadProducerSettings {
   readonly port: number
   readonly topic: string
+  /** 0 when left out. */
+  readonly partition?: number
   readonly name: string
   readonly idempotent: boolean
   readonly recordsPerBatch: number
@@ -43,7 +45,7 @@ const produceVersion = 9
  * same way, which may duplicate.
  */
 export async function startLoadProducer(settings: LoadProducerSettings): Promise<LoadProducer> {
-  const { topic, name, idempotent } = settings
+  const { topic, partition = 0, name, idempotent } = settings
   const history: ProducerHistory = { name, topic, idempotent, acknowledged: [], sent: 0 }
   const refusals: string[] = []
   const retries = new Map<string, number>()
@@ -65,7 +67,7 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
   const runConnection = async (connection: RawConnection, unacknowledged: Batch[]): Promise<void> => {
     const pending: { batch: Batch; answer: Promise<Answer> }[] = []
     const send = (batch: Batch) => {
-      const answer = sendBatch(connection, topic, batch)
+      const answer = sendBatch(connection, topic, partition, batch)
       answer.catch(() => undefined) // looked at below, in order
       pending.push({ batch, answer })
     }
@@ -137,12 +139,12 @@ interface Answer {
   readonly offset: number
 }
 
-async function sendBatch(connection: RawConnection, topic: string, batch: Batch): Promise<Answer> {
+async function sendBatch(connection: RawConnection, topic: string, index: number, batch: Batch): Promise<Answer> {
   const answer = await connection.ask(produce, produceVersion, {
     transactionalId: null,
     acks: -1,
     timeoutMs: 30_000,
-    topicData: [{ name: topic, topicId: zeroUuid, partitionData: [{ index: 0, records: batch.bytes }] }],
+    topicData: [{ name: topic, topicId: zeroUuid, partitionData: [{ index, records: batch.bytes }] }],
   })
   const partition = answer.responses[0]?.partitionResponses[0]
   if (partition === undefined) throw new Error('Produce was answered without its partition')

@@ -1,12 +1,14 @@
 import { consumerProtocolAssignment, decodeVersioned, describeGroups, listGroups, offsetFetch } from '@pico/kafka-codec'
 import { connectRaw, type RawConnection } from '../raw-kafka.ts'
-import { errorName } from '../raw-topics.ts'
+import { mustBeFine } from '../raw-topics.ts'
 
 export interface GroupView {
   /** `Stable`, `Empty`, `Dead`, … */
   readonly state: string
   /** What each member was given: a topic as often as it has partitions of it, sorted. */
   readonly assignments: readonly (readonly string[])[]
+  /** The same as `topic-partition`, sorted. */
+  readonly partitions: readonly (readonly string[])[]
 }
 
 /** What a broker tells a stranger about a group of consumers. */
@@ -19,8 +21,12 @@ export async function viewOf(port: number, groupId: string): Promise<GroupView> 
     const group = groups[0]
     if (group === undefined) throw new Error(`DescribeGroups says nothing of ${groupId}`)
     mustBeFine(`describing ${groupId}`, group.errorCode)
-    const assignments = group.members.map(({ memberAssignment }) => topicsIn(memberAssignment))
-    return { state: group.groupState, assignments }
+    const given = group.members.map(({ memberAssignment }) => partitionsIn(memberAssignment))
+    return {
+      state: group.groupState,
+      assignments: given.map((each) => each.map(({ topic }) => topic).sort()),
+      partitions: given.map((each) => each.map(({ topic, partition }) => `${topic}-${partition}`).sort()),
+    }
   })
 }
 
@@ -58,14 +64,12 @@ export async function groupIds(port: number): Promise<string[]> {
   })
 }
 
-function topicsIn(assignment: Uint8Array): string[] {
+function partitionsIn(assignment: Uint8Array): { topic: string; partition: number }[] {
   if (assignment.length === 0) return []
   const { value } = decodeVersioned(consumerProtocolAssignment, assignment, { newerAsLast: true })
-  return value.assignedPartitions.flatMap(({ topic, partitions }) => partitions.map(() => topic)).sort()
-}
-
-function mustBeFine(what: string, errorCode: number): void {
-  if (errorCode !== 0) throw new Error(`${what}: ${errorName(errorCode)}`)
+  return value.assignedPartitions.flatMap(({ topic, partitions }) =>
+    partitions.map((partition) => ({ topic, partition })),
+  )
 }
 
 async function onConnection<T>(port: number, work: (connection: RawConnection) => Promise<T>): Promise<T> {

@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import kafkajs from 'kafkajs'
-import { type ProcessSettings, startProcess } from '../child-process.ts'
+import { type ProcessSettings, type RunningProcess, startProcess } from '../child-process.ts'
 import { shortJvm } from '../clients/java.ts'
 import { javaTools, kcatTool, pythonTools } from '../toolchain.ts'
+import { processedValue } from './member-report.ts'
 
 /** One member of a consumer group, with its client's own ways to join, assign and commit. */
 export interface GroupMember {
@@ -27,17 +28,17 @@ export interface MemberKind {
 }
 
 /** Short enough that a test sees a dead member go, and as short as a broker allows. */
-const sessionTimeoutMs = 6000
+export const shortSessionTimeoutMs = 6000
 
 /** As clients of Java and librdkafka name them. */
-function propertiesOf({ bootstrap, groupId }: Subscription): string[] {
+export function propertiesOf({ bootstrap, groupId }: Pick<Subscription, 'bootstrap' | 'groupId'>): string[] {
   return [
     `bootstrap.servers=${bootstrap}`,
     `group.id=${groupId}`,
     'auto.offset.reset=earliest',
     'enable.auto.commit=true',
     'auto.commit.interval.ms=500',
-    `session.timeout.ms=${sessionTimeoutMs}`,
+    `session.timeout.ms=${shortSessionTimeoutMs}`,
     'heartbeat.interval.ms=500',
   ]
 }
@@ -61,10 +62,9 @@ const pythonMember: MemberKind = {
   tool: pythonTools,
   async start(subscription) {
     const { python } = await pythonTools()
-    const program = join(dirname(fileURLToPath(import.meta.url)), '../../python/group_member.py')
     const given = [...propertiesOf(subscription), 'partition.assignment.strategy=cooperative-sticky']
-    const args = [program, subscription.topics.join(','), ...given]
-    return processMember({ name: 'confluent-kafka', command: python, args })
+    const args = [pythonProgram('group_member.py'), subscription.topics.join(','), ...given]
+    return processMember({ name: 'confluent-kafka', command: python, args }, processedValue)
   },
 }
 
@@ -106,7 +106,7 @@ const kafkaJsMember: MemberKind = {
       logLevel: logLevel.NOTHING,
       retry: { retries: 30 },
     })
-    const consumer = kafka.consumer({ groupId, sessionTimeout: sessionTimeoutMs, heartbeatInterval: 500 })
+    const consumer = kafka.consumer({ groupId, sessionTimeout: shortSessionTimeoutMs, heartbeatInterval: 500 })
     const values: string[] = []
     await consumer.connect()
     await consumer.subscribe({ topics: [...topics], fromBeginning: true })
@@ -127,17 +127,19 @@ export const memberKinds: readonly MemberKind[] = [
   javaMember('StickyAssignor', ['group.instance.id=instance-%']),
 ]
 
-/** A process that prints a value a line, and leaves its group on SIGTERM. */
-async function processMember(settings: ProcessSettings): Promise<GroupMember> {
+export function pythonProgram(name: string): string {
+  return join(dirname(fileURLToPath(import.meta.url)), '../../python', name)
+}
+
+/** A process that prints a line for each record, by default its value, and leaves its group on SIGTERM. */
+async function processMember(
+  settings: ProcessSettings,
+  valueIn: (line: string) => string | undefined = (line) => line,
+): Promise<GroupMember> {
   const values: string[] = []
-  let unfinished = ''
-  const running = await startProcess({
-    ...settings,
-    onStdout(chunk) {
-      const lines = (unfinished + chunk.toString()).split('\n')
-      unfinished = lines.pop() ?? ''
-      values.push(...lines)
-    },
+  const running = await startPrinting(settings, (line) => {
+    const value = valueIn(line)
+    if (value !== undefined) values.push(value)
   })
   return {
     values,
@@ -146,4 +148,17 @@ async function processMember(settings: ProcessSettings): Promise<GroupMember> {
       if (exit.forced) throw new Error(`${running.name} did not end:\n${running.output().slice(-4000)}`)
     },
   }
+}
+
+/** Starts a process whose output is taken line by line. */
+export function startPrinting(settings: ProcessSettings, take: (line: string) => void): Promise<RunningProcess> {
+  let unfinished = ''
+  return startProcess({
+    ...settings,
+    onStdout(chunk) {
+      const lines = (unfinished + chunk.toString()).split('\n')
+      unfinished = lines.pop() ?? ''
+      for (const line of lines) take(line)
+    },
+  })
 }

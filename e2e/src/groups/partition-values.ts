@@ -1,7 +1,7 @@
 import { zeroUuid } from '@pico/binary'
 import { listOffsets, produce } from '@pico/kafka-codec'
 import { connectRaw } from '../raw-kafka.ts'
-import { errorName } from '../raw-topics.ts'
+import { errorName, mustBeFine } from '../raw-topics.ts'
 import { encodeBatch } from '../test-batch.ts'
 
 /** Writes one batch of values to each partition of a topic, by its index. */
@@ -50,8 +50,10 @@ async function partitionOffsets(port: number, topic: string, partitions: number,
       topics: [{ name: topic, partitions: wanted }],
       timeoutMs: 0,
     })
-    return (topics[0]?.partitions ?? []).map(({ offset, errorCode, partitionIndex }) => {
-      if (errorCode !== 0) throw new Error(`an offset of ${topic}-${partitionIndex}: ${errorName(errorCode)}`)
+    // Kafka answers in an order of its own.
+    const answered = (topics[0]?.partitions ?? []).toSorted((a, b) => a.partitionIndex - b.partitionIndex)
+    return answered.map(({ offset, errorCode, partitionIndex }) => {
+      mustBeFine(`an offset of ${topic}-${partitionIndex}`, errorCode)
       return Number(offset)
     })
   } finally {
