@@ -137,7 +137,7 @@ describe('Durable Streams', () => {
     const proxy = await FlakyProxy.open({
       seed,
       targetPort: () => served.port,
-      breakAfterBytes: 8000,
+      breakAfterBytes: 2500,
       delayMsMax: 3,
     })
     await using direct = new DurableStreamsClient({ endpoint: served.url })
