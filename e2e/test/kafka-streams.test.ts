@@ -120,11 +120,10 @@ describe.skipIf(lacksTools).each(brokersUnderTest(['pico-packing']))('a word cou
     const settings = await topicSettings(broker.port, internalTopics.repartition)
     expect(settings.get('cleanup.policy')).toBe('delete')
     expect(settings.get('retention.ms')).toBe('-1')
-    const ends = await partitionEnds(broker.port, internalTopics.repartition, partitions)
-    expect(Math.min(...ends)).toBeGreaterThan(0)
-    await expect
-      .poll(() => partitionStarts(broker.port, internalTopics.repartition, partitions), patience)
-      .toEqual(ends)
+    // What was committed last goes only with the next commit, for which there may be no reason.
+    const firstKept = async () =>
+      Math.min(...(await partitionStarts(broker.port, internalTopics.repartition, partitions)))
+    await expect.poll(firstKept, patience).toBeGreaterThan(0)
   }, 600_000)
 
   it(
