@@ -30,6 +30,7 @@ export async function openMetadata(
         `the database was made for the cluster ${clusterId}, not ${config.clusterId} (--cluster-id)`,
       )
     }
+    await requireNoOtherNode(config, metadata)
     const node = await metadata.nodes.register(
       { nodeId: config.nodeId, addresses: addressesOf(config), slots: 1 },
       Date.now(),
@@ -37,6 +38,15 @@ export async function openMetadata(
     await requireOwnObjects(config, store, metadata, node)
     return { metadata, node, clusterId }
   })
+}
+
+/** A database serves one node so far: of two, each would merge and delete objects that the other still reads. */
+async function requireNoOtherNode({ nodeId }: ServerConfig, metadata: Metadata): Promise<void> {
+  const other = (await metadata.nodes.list()).find((node) => node.nodeId !== nodeId && !node.isFenced)
+  if (other === undefined) return
+  throw new StartupError(
+    `the database is node ${other.nodeId}'s and several nodes are not served yet: start this one with --node-id ${other.nodeId}, which ends the other if it still runs`,
+  )
 }
 
 function openDatabase(metadata: MetadataUrl): Promise<Metadata> {
