@@ -16,6 +16,10 @@ for name in $together; do
   without="$without --exclude test/$name.test.ts"
 done
 
+# Twenty of each of eight clients take four minutes, eight take two.
+E2E_ROLLING_RESTARTS=${E2E_ROLLING_RESTARTS:-8}
+export E2E_ROLLING_RESTARTS
+
 failed=0
 KAFKA_MESSAGES_DIR=$(sh golden/fetch-messages.sh)
 export KAFKA_MESSAGES_DIR
