@@ -70,7 +70,7 @@ describe('pico serve does not start, says why in one line and ends with 1, when'
   it('the database is of another node', async () => {
     const server = await start()
     await server.close()
-    const { exitCode, lines } = await serve({ 'node-id': 2 })
+    const { exitCode, lines } = await serve({ 'node-id': '2' })
     expect(lines).toEqual([
       "pico: the database is node 1's and several nodes are not served yet: start this one with --node-id 1, which ends the other if it still runs",
     ])
