@@ -35,7 +35,8 @@ async function startOnS3(flags: readonly string[] = []): Promise<PicoServer> {
 describe('pico serve on SQLite and S3', () => {
   it('says what that promises, and loses nothing when it is killed under load', async () => {
     const pico = await startOnS3(packingFlags)
-    expect(pico.process.output()).toMatch(/which object holds which of them is in .*meta\.db alone/)
+    // Said before it listens; our end of the pipe may hear of it later.
+    await expect.poll(() => pico.process.output()).toMatch(/which object holds which of them is in .*meta\.db alone/)
     const load = await startLoad({ port: pico.port, name: 's3', topics: 2, java, pauseMs: 0 })
     for (let kill = 0; kill < 2; kill++) {
       await progress(load)
