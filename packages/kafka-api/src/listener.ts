@@ -1,7 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { BufferPool } from '@pico/binary'
 import { FrameError } from '@pico/kafka-codec'
-
 import { FrameReceiver } from './frame-receiver.ts'
 import type { AnswerFrame, KafkaClient } from './handler.ts'
 import type { RequestTaker } from './kafka-api.ts'
@@ -111,12 +110,12 @@ function refusals({ log, observer = silentObserver }: ListenComponents, connecti
   }
 }
 
-const nothing = new Uint8Array(0)
-
 interface Receiving {
   readonly buffer: Buffer
   readonly memory: BufferPool
 }
+
+const nothing = new Uint8Array(0)
 
 /** The socket's side of a pipeline: bytes in, frames out; backpressure both ways. */
 class Connection implements PipelineOutput {

@@ -14,7 +14,7 @@ import type { KafkaObserver } from './observer.ts'
 export interface PipelineOutput {
   /** True when the peer has not taken all that was written: nothing more is started until `Pipeline.resume`. */
   readonly isFull: boolean
-  /** `sent`, if there is any, is called when the peer's side of the system has all of them. */
+  /** `sent`, if there is any, is called when the system has taken all of them and their memory is free; not when the connection ends before. */
   write(answers: readonly AnswerFrame[], sent: (() => void) | null): void
   /** Every frame received has been started: there is room for more input. */
   ready(): void

@@ -43,6 +43,7 @@ export function switchExtents(stream: OpenStream, isReplaced: (extent: Extent) =
  */
 export function switchToRead(stream: OpenStream, read: readonly Extent[]): void {
   const packedEnd = stream.extents.at(-1)?.endOffset
-  const current = read.filter(({ endOffset }) => endOffset > stream.startOffset && endOffset <= (packedEnd ?? 0))
-  if (packedEnd !== undefined && current.at(-1)?.endOffset === packedEnd) stream.extents = current
+  if (packedEnd === undefined) return
+  const current = read.filter(({ endOffset }) => endOffset > stream.startOffset && endOffset <= packedEnd)
+  if (current.at(-1)?.endOffset === packedEnd) stream.extents = current
 }
