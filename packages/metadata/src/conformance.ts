@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { changesConformance } from './conformance/changes.ts'
 import { compactionConformance } from './conformance/compaction.ts'
 import { compactionLagConformance } from './conformance/compaction-lag.ts'
 import { costConformance } from './conformance/cost.ts'
@@ -42,6 +43,7 @@ export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { 
   describe('doomed objects', () => doomedObjectsConformance(open))
   describe('retention', () => retentionConformance(open))
   describe('compaction lag', () => compactionLagConformance(open))
+  describe('changes', () => changesConformance(open))
   describe('cost', () => costConformance(open))
   describe('random histories', () => randomHistoryConformance(open, historyRuns))
   describe('failure', () => failureConformance(open))

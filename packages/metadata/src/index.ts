@@ -1,3 +1,4 @@
+export type { ChangeKind, Changes } from './changes.ts'
 export {
   DatabaseLockedError,
   FencedError,

@@ -1,3 +1,4 @@
+import type { Changes } from './changes.ts'
 import type { Leases } from './leases.ts'
 import type { LogIndex } from './log-index.ts'
 import type { NodeRegistry } from './node-registry.ts'
@@ -16,5 +17,6 @@ export interface Metadata {
   readonly log: LogIndex
   readonly transfers: Transfers
   readonly leases: Leases
+  readonly changes: Changes
   close(): Promise<void>
 }

@@ -4,7 +4,9 @@ import type { Metadata } from '../metadata.ts'
 import { migrate, type SchemaDialect } from '../sql/migrations.ts'
 import type { Schema } from '../sql/schema.ts'
 import { sqlMetadata } from '../sql/sql-metadata.ts'
-import { defaultPoolSettings, openPool, type PoolSettings } from './pool.ts'
+import { ChangeListener } from './change-listener.ts'
+import { clientConfig, defaultPoolSettings, openPool, type PoolSettings } from './pool.ts'
+import { channelExpression, PostgresChangeLog } from './postgres-change-log.ts'
 import { defaultRetrySettings, PostgresDatabase, type RetrySettings } from './postgres-database.ts'
 
 export interface PostgresMetadataSettings extends Partial<PoolSettings>, Partial<RetrySettings> {
@@ -19,6 +21,8 @@ export const postgresSchemaDialect: SchemaDialect = {
   bytes: 'bytea',
   text: sql`text collate "C"`,
   clustered: null,
+  changePositionType: sql`xid8`,
+  changePosition: (column) => column.defaultTo(sql`pg_current_xact_id()`),
 }
 
 /**
@@ -26,7 +30,8 @@ export const postgresSchemaDialect: SchemaDialect = {
  * @throws MetadataUnavailableError when the database cannot be reached or used
  */
 export async function openPostgresMetadata(settings: PostgresMetadataSettings): Promise<Metadata> {
-  const pool = openPool(settings.url, { ...defaultPoolSettings, ...settings }, settings.onStatement)
+  const poolSettings = { ...defaultPoolSettings, ...settings }
+  const pool = openPool(settings.url, poolSettings, settings.onStatement)
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   try {
     await requireUnicode(kysely)
@@ -35,7 +40,13 @@ export async function openPostgresMetadata(settings: PostgresMetadataSettings): 
     await kysely.destroy()
     throw new MetadataUnavailableError('opening the database', { cause: error })
   }
-  return sqlMetadata(new PostgresDatabase(kysely, { ...defaultRetrySettings, ...settings }))
+  const listener = new ChangeListener({
+    client: clientConfig(settings.url, poolSettings),
+    channel: channelExpression,
+    onStatement: settings.onStatement,
+  })
+  const retry = { ...defaultRetrySettings, ...settings }
+  return sqlMetadata(new PostgresDatabase(kysely, new PostgresChangeLog(listener), retry))
 }
 
 /** Names are any Unicode text, and are compared byte by byte. */

@@ -5,6 +5,7 @@ import { CallsUnderWay } from '../sql/calls-under-way.ts'
 import type { Repeats, SqlDatabase } from '../sql/database.ts'
 import type { Schema } from '../sql/schema.ts'
 import { type FailureKind, failureKind } from './failures.ts'
+import type { PostgresChangeLog } from './postgres-change-log.ts'
 
 export interface RetrySettings {
   /** How long a call is tried again while the server is gone (it restarts, a connection ended) before it is unavailable. */
@@ -22,12 +23,14 @@ const racesMax = 5
 /** Any number of connections: writes are serializable transactions, done again when the server gave one up for another. */
 export class PostgresDatabase implements SqlDatabase {
   readonly writesInCtes = true
+  readonly changeLog: PostgresChangeLog
   readonly #kysely: Kysely<Schema>
   readonly #settings: RetrySettings
   readonly #calls = new CallsUnderWay()
 
-  constructor(kysely: Kysely<Schema>, settings: RetrySettings) {
+  constructor(kysely: Kysely<Schema>, changeLog: PostgresChangeLog, settings: RetrySettings) {
     this.#kysely = kysely
+    this.changeLog = changeLog
     this.#settings = settings
   }
 
@@ -72,7 +75,10 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   close(): Promise<void> {
-    return this.#calls.close(() => this.#kysely.destroy())
+    return this.#calls.close(async () => {
+      await this.changeLog.close()
+      await this.#kysely.destroy()
+    })
   }
 
   #attempts<T>(doing: string, attempt: () => Promise<T>, mayRepeat: (kind: FailureKind) => boolean): Promise<T> {

@@ -1,4 +1,5 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely'
+import type { ChangeLog } from './change-log.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -9,6 +10,7 @@ import type { Schema } from './schema.ts'
 export interface SqlDatabase {
   /** Whether one statement may write to several tables (`with … as (insert …)`), which is one round trip instead of four. */
   readonly writesInCtes: boolean
+  readonly changeLog: ChangeLog
   /** The time by the database's clock, in milliseconds since the epoch, as an expression. */
   nowMs(): RawBuilder<number>
   /** Reads. Statements of one call may see different moments. */

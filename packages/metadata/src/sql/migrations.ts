@@ -1,4 +1,11 @@
-import { type ColumnDataType, type CreateTableBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
+import {
+  type ColumnDataType,
+  type ColumnDefinitionBuilder,
+  type CreateTableBuilder,
+  type Kysely,
+  type RawBuilder,
+  sql,
+} from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { maxCompactionLagMs } from './compaction-lag-config.ts'
 import type { Schema } from './schema.ts'
@@ -13,6 +20,9 @@ export interface SchemaDialect {
   readonly text: ColumnDataType | RawBuilder<unknown>
   /** Appended to tables that are best stored in the order of their (composite) primary key. */
   readonly clustered: RawBuilder<unknown> | null
+  /** The column in which the database itself says when a row was written, among others. */
+  changePosition(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
+  readonly changePositionType: ColumnDataType | RawBuilder<unknown>
 }
 
 /**
@@ -27,6 +37,7 @@ export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promi
       '0003_wal_attempts': walAttempts,
       '0004_compaction_lag': compactionLag,
       '0005_cluster': cluster(dialect),
+      '0006_changes': changes(dialect),
     }),
   }
   const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
@@ -300,6 +311,21 @@ function cluster({ text, id }: SchemaDialect): Migration {
         .addColumn('node_epoch', 'bigint', (c) => c.notNull())
         .addColumn('expires_at_ms', 'bigint', (c) => c.notNull())
         .execute()
+    },
+  }
+}
+
+/** Which topics changed, for those who keep what they have read of them. */
+function changes({ text, changePositionType, changePosition }: SchemaDialect): Migration {
+  return {
+    async up(db) {
+      await db.schema
+        .createTable('changes')
+        .addColumn('position', changePositionType as ColumnDataType, (c) => changePosition(c.notNull()))
+        .addColumn('topic_id', text, (c) => c.notNull())
+        .addColumn('at_ms', 'bigint', (c) => c.notNull())
+        .execute()
+      await db.schema.createIndex('changes_position').on('changes').column('position').execute()
     },
   }
 }

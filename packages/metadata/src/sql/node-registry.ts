@@ -15,9 +15,9 @@ export function sqlNodeRegistry(database: SqlDatabase): NodeRegistry {
       database.writeOne(`renewing node ${node.nodeId}`, (db) => renewNode(database, db, node), 'harmless'),
     list: () => database.read('listing nodes', (db) => listNodes(database, db)),
     fenceSilent: (ttlMs) => database.write('fencing silent nodes', (tx) => fenceSilentNodes(database, tx, ttlMs)),
-    fence: (node) => database.write(`fencing node ${node.nodeId}`, (tx) => fenceNode(tx, node), 'harmless'),
+    fence: (node) => database.write(`fencing node ${node.nodeId}`, (tx) => fenceNode(database, tx, node), 'harmless'),
     setSlots: (nodeId, slots) =>
-      database.write(`setting the slots of node ${nodeId}`, (tx) => setSlots(tx, nodeId, slots), 'harmless'),
+      database.write(`setting the slots of node ${nodeId}`, (tx) => setSlots(database, tx, nodeId, slots), 'harmless'),
     clusterId: (preferred) => database.write('reading the cluster id', (tx) => clusterId(tx, preferred), 'harmless'),
     reserve: (counter, count) =>
       database.writeOne(`reserving ${count} of ${counter}`, (db) => reserveNumbers(db, counter, count), 'harmless'),
@@ -75,6 +75,7 @@ async function registerNode(
       wal_attempt: 0,
     })
     .execute()
+  await database.changeLog.tell(tx, 'nodes')
   return { nodeId: node.nodeId, nodeEpoch }
 }
 
@@ -125,20 +126,27 @@ async function fenceSilentNodes(
     .where((eb) => eb(eb.ref('heartbeat_at_ms'), '<', eb(database.nowMs(), '-', ttlMs)))
     .returning(['node_id', 'node_epoch'])
     .execute()
+  if (rows.length > 0) await database.changeLog.tell(tx, 'nodes')
   return rows.map((row) => ({ nodeId: row.node_id, nodeEpoch: row.node_epoch }))
 }
 
-async function fenceNode(tx: Transaction<Schema>, node: NodeIdentity): Promise<void> {
-  await tx
+async function fenceNode(database: SqlDatabase, tx: Transaction<Schema>, node: NodeIdentity): Promise<void> {
+  const { numUpdatedRows } = await tx
     .updateTable('nodes')
     .set({ fenced: 1 })
     .where('node_id', '=', node.nodeId)
     .where('node_epoch', '=', node.nodeEpoch)
     .where('fenced', '=', 0)
-    .execute()
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) await database.changeLog.tell(tx, 'nodes')
 }
 
-async function setSlots(tx: Transaction<Schema>, nodeId: number, slots: number): Promise<boolean> {
+async function setSlots(
+  database: SqlDatabase,
+  tx: Transaction<Schema>,
+  nodeId: number,
+  slots: number,
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('nodes')
     .set({ slots })
@@ -150,7 +158,9 @@ async function setSlots(tx: Transaction<Schema>, nodeId: number, slots: number):
         .where('runs.node_id', '=', nodeId),
     )
     .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  if (numUpdatedRows === 0n) return false
+  await database.changeLog.tell(tx, 'nodes')
+  return true
 }
 
 async function clusterId(tx: Transaction<Schema>, preferred: string | undefined): Promise<string> {

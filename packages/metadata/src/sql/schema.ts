@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /**
  * The tables, as both dialects have them. Offsets, sizes, times and ids are safe integers; flags are 0 or 1; JSON and UUIDs are
  * text. A `null` owner, retention or end means "none".
@@ -14,6 +16,7 @@ export interface Schema {
   doomed_objects: DoomedObjectsTable
   transfers: TransfersTable
   leases: LeasesTable
+  changes: ChangesTable
   counters: CountersTable
   facts: FactsTable
 }
@@ -147,6 +150,15 @@ interface LeasesTable {
   node_epoch: number
   /** By the database's clock. */
   expires_at_ms: number
+}
+
+/** One row per changed topic and transaction. */
+interface ChangesTable {
+  /** Given by the database; each dialect knows how these follow one another. */
+  position: Generated<unknown>
+  topic_id: string
+  /** By the database's clock. */
+  at_ms: number
 }
 
 interface CountersTable {

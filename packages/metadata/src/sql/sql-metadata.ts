@@ -1,4 +1,5 @@
 import type { Metadata } from '../metadata.ts'
+import { sqlChanges } from './changes.ts'
 import type { SqlDatabase } from './database.ts'
 import { sqlLeases } from './leases.ts'
 import { sqlLogIndex } from './log-index.ts'
@@ -14,6 +15,7 @@ export function sqlMetadata(database: SqlDatabase): Metadata {
     log: sqlLogIndex(database),
     transfers: sqlTransfers(database),
     leases: sqlLeases(database),
+    changes: sqlChanges(database),
     close: () => database.close(),
   }
 }

@@ -21,7 +21,7 @@ import { lifeNumbers } from './stream-rows.ts'
 
 export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
   return {
-    create: (streams, nowMs) => database.write('creating streams', (tx) => createStreams(tx, streams, nowMs)),
+    create: (streams, nowMs) => database.write('creating streams', (tx) => createStreams(database, tx, streams, nowMs)),
     byName: (names) => database.read('looking up streams by name', (db) => streamsByName(db, names)),
     byTopic: (topics) => database.read('looking up streams by topic', (db) => streamsByTopic(db, topics)),
     byTopicId: (topicIds) => database.read('looking up streams by topic id', (db) => streamsByTopicId(db, topicIds)),
@@ -48,7 +48,7 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     ownedBy: (node, page) => database.read('listing streams of a node', (db) => streamsOwnedBy(db, node, page)),
     leaderEpochs: (streamId) => database.read('reading leader epochs', (db) => leaderEpochs(db, streamId)),
     setTopicConfig: (topicId, change) =>
-      database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(tx, topicId, change)),
+      database.write(`configuring topic ${topicId}`, (tx) => setTopicConfig(database, tx, topicId, change)),
     fork: (fork, nowMs) => database.write('forking a stream', (tx) => forkStream(tx, fork, nowMs)),
     reveal: (node, streams) => database.write('revealing streams', (tx) => revealStreams(tx, node, streams)),
     creating: (page) => database.read('listing streams being created', (db) => streamsBeingCreated(db, page)),
@@ -57,14 +57,19 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     renew: (ends) => database.write('renewing streams', (tx) => renewStreams(tx, ends), 'harmless'),
     expired: (nowMs, limit) => database.read('finding expired streams', (db) => expiredStreams(db, nowMs, limit)),
     setConfig: (streamId, config) =>
-      database.write(`configuring stream ${streamId}`, (tx) => setStreamConfig(tx, streamId, config), 'harmless'),
+      database.write(
+        `configuring stream ${streamId}`,
+        (tx) => setStreamConfig(database, tx, streamId, config),
+        'harmless',
+      ),
     trim: (node, streamId, startOffset, nowMs) =>
       database.write(
         `trimming stream ${streamId}`,
         (tx) => trimStream(tx, node, streamId, startOffset, nowMs),
         'harmless',
       ),
-    delete: (streamIds, nowMs) => database.write('deleting streams', (tx) => deleteStreams(tx, streamIds, nowMs)),
+    delete: (streamIds, nowMs) =>
+      database.write('deleting streams', (tx) => deleteStreams(database, tx, streamIds, nowMs)),
     compactionDue: (of, nowMs, limit) =>
       database.read('finding streams whose compaction is due', (db) => compactionDue(db, of, nowMs, limit)),
     recordCompacted: (node, streamId, compactedTo) =>

@@ -1,21 +1,35 @@
 import type { Transaction } from 'kysely'
+import { recordTopicChanges } from './changes.ts'
 import { maxCompactionLagMs } from './compaction-lag-config.ts'
+import type { SqlDatabase } from './database.ts'
 import { retentionLimits } from './retention-config.ts'
 import type { Schema } from './schema.ts'
 
 type Config = Readonly<Record<string, string>>
 
-export async function setStreamConfig(tx: Transaction<Schema>, streamId: number, config: Config): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+/** Streams of ours, of which only their owner keeps anything, and which are labelled often. */
+const ownPrefix = '/_sys/'
+
+export async function setStreamConfig(
+  database: SqlDatabase,
+  tx: Transaction<Schema>,
+  streamId: number,
+  config: Config,
+): Promise<boolean> {
+  const row = await tx
     .updateTable('streams')
     .set(configColumns(config))
     .where('stream_id', '=', streamId)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+    .returning(['name', 'topic_id'])
+    .executeTakeFirst()
+  if (row === undefined) return false
+  if (!row.name.startsWith(ownPrefix)) await recordTopicChanges(database, tx, [row.topic_id])
+  return true
 }
 
 /** Partitions of a topic have the same settings, so that comparing them row by row takes all or none. */
 export async function setTopicConfig(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   topicId: string,
   { from, to }: { readonly from: Config; readonly to: Config },
@@ -26,7 +40,10 @@ export async function setTopicConfig(
     .where('topic_id', '=', topicId)
     .where('config', '=', JSON.stringify(from))
     .executeTakeFirstOrThrow()
-  if (numUpdatedRows > 0n) return 'set'
+  if (numUpdatedRows > 0n) {
+    await recordTopicChanges(database, tx, [topicId])
+    return 'set'
+  }
   const other = await tx.selectFrom('streams').select('stream_id').where('topic_id', '=', topicId).executeTakeFirst()
   return other === undefined ? 'gone' : 'changed-meanwhile'
 }

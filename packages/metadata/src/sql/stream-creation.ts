@@ -2,23 +2,31 @@ import assert from 'node:assert/strict'
 import type { Transaction } from 'kysely'
 import { StreamExistsError, TopicCollisionError } from '../errors.ts'
 import type { NewStream, StreamRecord } from '../stream-catalog.ts'
+import { recordTopicChanges } from './changes.ts'
 import { idChunks, rowChunks } from './chunks.ts'
 import { maxCompactionLagMs } from './compaction-lag-config.ts'
 import { reserveNumbers } from './counters.ts'
+import type { SqlDatabase } from './database.ts'
 import { retentionLimits } from './retention-config.ts'
 import type { Schema } from './schema.ts'
 import { lifeNumbers } from './stream-rows.ts'
 
 export async function createStreams(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   streams: readonly NewStream[],
   nowMs: number,
 ): Promise<StreamRecord[]> {
   if (streams.length === 0) return []
-  await refuseTaken(tx, streams)
+  const { knownTopicIds } = await refuseTaken(tx, streams)
   const firstId = await reserveNumbers(tx, 'streamId', streams.length)
   const records = streams.map((stream, index) => newRecord(stream, firstId + index, nowMs))
   for (const chunk of rowChunks(records)) await tx.insertInto('streams').values(chunk.map(newRow)).execute()
+  await recordTopicChanges(
+    database,
+    tx,
+    streams.flatMap(({ topicId }) => (knownTopicIds.has(topicId) ? [topicId] : [])),
+  )
   return records
 }
 
@@ -27,7 +35,11 @@ function topicKey(topic: string): string {
   return topic.replaceAll('.', '_')
 }
 
-export async function refuseTaken(tx: Transaction<Schema>, streams: readonly NewStream[]): Promise<void> {
+/** @returns Ids of topics that the streams collide with or belong to, and that were there before. */
+export async function refuseTaken(
+  tx: Transaction<Schema>,
+  streams: readonly NewStream[],
+): Promise<{ knownTopicIds: ReadonlySet<string> }> {
   const names = new Set<string>()
   for (const chunk of idChunks(streams.map((stream) => stream.name))) {
     const rows = await tx.selectFrom('streams').select('name').where('name', 'in', chunk).execute()
@@ -52,6 +64,7 @@ export async function refuseTaken(tx: Transaction<Schema>, streams: readonly New
       if (topic !== null) claim({ topic, topicId: topic_id, partition })
     }
   }
+  const knownTopicIds = new Set([...topics.values()].map(({ topicId }) => topicId))
 
   for (const { name, topic, topicId, partition } of streams) {
     if (names.has(name)) throw new StreamExistsError(name)
@@ -65,6 +78,7 @@ export async function refuseTaken(tx: Transaction<Schema>, streams: readonly New
     }
     claim({ topic, topicId, partition })
   }
+  return { knownTopicIds }
 }
 
 export function newRecord(stream: NewStream, streamId: number, nowMs: number): StreamRecord {

@@ -1,7 +1,9 @@
 import type { Transaction } from 'kysely'
 import { StreamNotOwnedError } from '../errors.ts'
 import type { NodeIdentity } from '../node-registry.ts'
+import { recordTopicChanges } from './changes.ts'
 import { idChunks } from './chunks.ts'
+import type { SqlDatabase } from './database.ts'
 import { doomUnreferenced } from './doomed-objects.ts'
 import { requireCurrent } from './node-registry.ts'
 import { ObjectUsage } from './object-usage.ts'
@@ -66,16 +68,17 @@ export async function trimStream(
  * Extents, epochs and states go at once; rows from the last forks upwards, and what is left of those asked for stays as 'gone'.
  */
 export async function deleteStreams(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   streamIds: readonly number[],
   nowMs: number,
 ): Promise<number[]> {
   const usage = new ObjectUsage()
-  const found: { stream_id: number; fork_source_id: number | null }[] = []
+  const found: { stream_id: number; topic_id: string; fork_source_id: number | null }[] = []
   for (const chunk of idChunks([...new Set(streamIds)])) {
     const rows = await tx
       .selectFrom('streams')
-      .select(['stream_id', 'fork_source_id'])
+      .select(['stream_id', 'topic_id', 'fork_source_id'])
       .where('stream_id', 'in', chunk)
       .where('life', '<>', lifeNumbers.gone)
       .execute()
@@ -94,6 +97,11 @@ export async function deleteStreams(
     await tx.deleteFrom('extents').where('stream_id', 'in', chunk).execute()
   }
   await deleteRows(tx, found)
+  await recordTopicChanges(
+    database,
+    tx,
+    found.map((row) => row.topic_id),
+  )
   await doomUnreferenced(tx, await usage.settle(tx), nowMs)
   return found.map((row) => row.stream_id)
 }

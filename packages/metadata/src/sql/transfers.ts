@@ -14,7 +14,9 @@ const states = ['pending', 'done', 'failed'] as const
 export function sqlTransfers(database: SqlDatabase): Transfers {
   return {
     request: (streamId, toNodeId, nowMs) =>
-      database.write(`requesting a transfer of stream ${streamId}`, (tx) => request(tx, streamId, toNodeId, nowMs)),
+      database.write(`requesting a transfer of stream ${streamId}`, (tx) =>
+        request(database, tx, streamId, toNodeId, nowMs),
+      ),
     get: (transferId) =>
       database.read(`looking up transfer ${transferId}`, async (db) => {
         const row = await db
@@ -95,6 +97,7 @@ export async function endTransfers(
 }
 
 async function request(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   streamId: number,
   toNodeId: number,
@@ -104,13 +107,14 @@ async function request(
   if (stream === undefined) return 'no-stream'
   const target = (await liveNodes(tx)).find((node) => node.nodeId === toNodeId)
   if (target === undefined) return 'no-node'
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('transfers')
     .set({ state: stateNumbers.failed, ended_at_ms: nowMs })
     .where('stream_id', '=', streamId)
     .where('state', '=', stateNumbers.pending)
     .where('to_node_id', '<>', toNodeId)
-    .execute()
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) await database.changeLog.tell(tx, 'transfers')
   if (stream.state === 'owned' && stream.owner.nodeId === toNodeId) return 'already-there'
   const pending = await selectPending(tx).where('transfers.stream_id', '=', streamId).executeTakeFirst()
   if (pending !== undefined) return transfer(pending)
@@ -126,6 +130,7 @@ async function request(
     ended_at_ms: isFree ? nowMs : null,
   }
   await tx.insertInto('transfers').values(row).execute()
+  await database.changeLog.tell(tx, 'transfers')
   return transfer(row)
 }
 

@@ -25,7 +25,14 @@ export interface SqliteMetadataSettings {
   readonly nowMs?: () => number
 }
 
-const schemaDialect: SchemaDialect = { id: 'integer', bytes: 'blob', text: 'text', clustered: sql`without rowid` }
+const schemaDialect: SchemaDialect = {
+  id: 'integer',
+  bytes: 'blob',
+  text: 'text',
+  clustered: sql`without rowid`,
+  changePositionType: 'integer',
+  changePosition: (column) => column.primaryKey().autoIncrement(),
+}
 
 const sqliteBusy = 5
 

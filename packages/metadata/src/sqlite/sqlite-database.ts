@@ -3,10 +3,12 @@ import { MetadataUnavailableError } from '../errors.ts'
 import { CallsUnderWay } from '../sql/calls-under-way.ts'
 import type { SqlDatabase } from '../sql/database.ts'
 import type { Schema } from '../sql/schema.ts'
+import { SqliteChangeLog } from './sqlite-change-log.ts'
 
 /** One connection, one transaction at a time: SQLite never has to give up an attempt, and always knows what happened. */
 export class SqliteDatabase implements SqlDatabase {
   readonly writesInCtes = false
+  readonly changeLog = new SqliteChangeLog()
   readonly #kysely: Kysely<Schema>
   readonly #calls = new CallsUnderWay()
 
@@ -27,7 +29,7 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   write<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>): Promise<T> {
-    return this.#run(doing, () => this.#kysely.transaction().execute(statements))
+    return this.#run(doing, () => this.changeLog.transaction(this.#kysely, statements))
   }
 
   writeOne<T>(doing: string, statement: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
@@ -35,7 +37,10 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   close(): Promise<void> {
-    return this.#calls.close(() => this.#kysely.destroy())
+    return this.#calls.close(() => {
+      this.changeLog.close()
+      return this.#kysely.destroy()
+    })
   }
 
   async #run<T>(doing: string, task: () => Promise<T>): Promise<T> {
