@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -15,6 +15,8 @@ export interface ProcessSettings {
   readonly ready?: (output: string) => boolean | Promise<boolean>
   readonly readyTimeoutMs?: number
   readonly onStdout?: (chunk: Buffer) => void
+  /** What it writes, to both, is added to this file. */
+  readonly logFile?: string
 }
 
 export interface RunningProcess {
@@ -55,6 +57,7 @@ export async function startProcess(settings: ProcessSettings): Promise<RunningPr
   const child = spawnBound(settings)
   let output = ''
   const keep = (chunk: Buffer) => {
+    if (settings.logFile !== undefined) appendFileSync(settings.logFile, chunk)
     output = (output + chunk.toString('latin1')).slice(-keptOutputBytes)
   }
   child.stdout?.on('data', (chunk: Buffer) => {

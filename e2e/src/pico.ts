@@ -60,24 +60,32 @@ export function cliOf(): string[] {
   return cli.endsWith('.ts') ? ['--conditions=@pico/source', cli] : [cli]
 }
 
+/** `pico serve` on these ports and stores, as words after `node`. */
+export function serveWords(where: {
+  readonly port: number
+  readonly httpPort: number
+  readonly adminPort: number
+  readonly metaUrl: string
+  readonly storage: string
+}): string[] {
+  return [
+    ...[...cliOf(), 'serve'],
+    ...['--kafka-listen', `127.0.0.1:${where.port}`],
+    ...['--listen', `127.0.0.1:${where.httpPort}`],
+    ...['--admin-listen', `127.0.0.1:${where.adminPort}`],
+    ...['--meta-url', where.metaUrl, `--storage=${where.storage}`],
+  ]
+}
+
 export async function startPico(settings: PicoSettings = {}): Promise<PicoServer> {
   const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'pico-e2e-'))
   const [port, httpPort, adminPort] = (await freePorts(3)) as [number, number, number]
   const objects = settings.storage ?? `-2@file://${join(folder, 'objects')}`
   const wal = settings.storage === undefined && settings.wal === 'shared' ? [`--wal=${objects}?kind=object`] : []
+  const metaUrl = settings.metaUrl ?? `sqlite:${join(folder, 'meta.db')}`
   const args = [
     ...(settings.nodeFlags ?? []),
-    ...cliOf(),
-    'serve',
-    '--kafka-listen',
-    `127.0.0.1:${port}`,
-    '--listen',
-    `127.0.0.1:${httpPort}`,
-    '--admin-listen',
-    `127.0.0.1:${adminPort}`,
-    '--meta-url',
-    settings.metaUrl ?? `sqlite:${join(folder, 'meta.db')}`,
-    `--storage=${objects}`,
+    ...serveWords({ port, httpPort, adminPort, metaUrl, storage: objects }),
     ...wal,
     ...(settings.flags ?? []),
   ]

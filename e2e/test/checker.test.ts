@@ -1,33 +1,46 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../src/durability/checker.ts'
-import { type History, type LogRecord, recordValue } from '../src/durability/history.ts'
+import { contentOf, type EndView, type History, type LogRecord, recordValue } from '../src/durability/history.ts'
 
-/** Ten records of `a` (idempotent) and of `b` (plain), taking turns, all acknowledged and read. */
+const content = (producer: string, number: number) => contentOf(recordValue(producer, number))
+
+/** Ten records of `a` (idempotent) and of `b` (plain), taking turns, one a millisecond, all acknowledged and read. */
 function sound(): { history: History; logs: Map<string, LogRecord[]> } {
   const log = Array.from({ length: 20 }, (_, offset) => ({
     offset,
-    value: recordValue(offset % 2 === 0 ? 'a' : 'b', offset >> 1),
+    content: content(offset % 2 === 0 ? 'a' : 'b', offset >> 1),
   }))
   const acknowledged = (start: number) =>
-    Array.from({ length: 10 }, (_, first) => ({ first, count: 1, offset: 2 * first + start }))
+    Array.from({ length: 10 }, (_, first) => {
+      const offset = 2 * first + start
+      return { first, count: 1, offset, answeredAtMs: offset + 1 }
+    })
+  const ends = log.map(({ offset }) => view(offset, offset + 2, offset + 1))
   const history: History = {
     producers: [
-      { name: 'a', topic: 't', idempotent: true, acknowledged: acknowledged(0), sent: 10 },
-      { name: 'b', topic: 't', idempotent: false, acknowledged: acknowledged(1), sent: 10 },
+      { name: 'a', log: 't-0', idempotent: true, acknowledged: acknowledged(0), sent: 10 },
+      { name: 'b', log: 't-0', idempotent: false, acknowledged: acknowledged(1), sent: 10 },
     ],
-    readers: [{ topic: 't', seen: [...log] }],
+    readers: [
+      { name: 'r', log: 't-0', seen: [...log], ends },
+      { name: 's', log: 't-0', seen: log.slice(0, 12), ends: [view(12.5, 13.5, 13)] },
+    ],
   }
-  return { history, logs: new Map([['t', log]]) }
+  return { history, logs: new Map([['t-0', log]]) }
+}
+
+function view(askedAtMs: number, answeredAtMs: number, offset: number): EndView {
+  return { askedAtMs, answeredAtMs, offset }
 }
 
 function breachesAfter(damage: (log: LogRecord[], history: History) => void): string[] {
   const { history, logs } = sound()
-  damage(logs.get('t') ?? [], history)
+  damage(logs.get('t-0') ?? [], history)
   return check(history, logs)
 }
 
 const renumber = (log: LogRecord[]) => {
-  for (const [offset, { value }] of log.entries()) log[offset] = { offset, value }
+  for (const [offset, { content }] of log.entries()) log[offset] = { offset, content }
 }
 
 describe('the durability checker', () => {
@@ -37,18 +50,19 @@ describe('the durability checker', () => {
 
   it('allows a record that was sent and never acknowledged, there or not', () => {
     const extra = (log: LogRecord[], history: History) => {
-      log.push({ offset: 20, value: recordValue('a', 10) })
+      log.push({ offset: 20, content: content('a', 10) })
       for (const producer of history.producers) producer.sent = 12
     }
     expect(breachesAfter(extra)).toEqual([])
   })
 
   it('allows a plain producer its duplicates', () => {
-    expect(breachesAfter((log) => log.push({ offset: 20, value: recordValue('b', 9) }))).toEqual([])
+    expect(breachesAfter((log) => log.push({ offset: 20, content: content('b', 9) }))).toEqual([])
   })
 
   it('sees an acknowledged record lost from the end', () => {
-    expect(breachesAfter((log) => log.pop())).toContain('b: record 9 acknowledged at 19, where there is nothing')
+    const lost = 'b: record 9 acknowledged at 19 of t-0, where there is nothing'
+    expect(breachesAfter((log) => log.pop())).toContain(lost)
   })
 
   it('sees an acknowledged record lost from the middle, though offsets are dense', () => {
@@ -56,56 +70,100 @@ describe('the durability checker', () => {
       log.splice(4, 1)
       renumber(log)
     })
-    expect(breaches.join('\n')).toContain('a: record 2 acknowledged at 4, where there is b:2:')
+    expect(breaches).toContain('a: record 2 acknowledged at 4 of t-0, where there is b:2')
   })
 
   it('sees a hole in the offsets', () => {
-    expect(breachesAfter((log) => log.splice(4, 1))).toContain('t: offset 5 comes where 4 is due')
+    expect(breachesAfter((log) => log.splice(4, 1))).toContain('t-0: offset 5 comes where 4 is due')
   })
 
   it('sees an idempotent record twice', () => {
-    const breaches = breachesAfter((log) => log.push({ offset: 20, value: recordValue('a', 9) }))
-    expect(breaches).toEqual(['a: record 9 at 20 comes after record 9'])
+    const breaches = breachesAfter((log) => log.push({ offset: 20, content: content('a', 9) }))
+    expect(breaches).toEqual(['a: record 9 at 20 of t-0 comes after record 9'])
   })
 
   it('sees two idempotent records exchanged', () => {
     const breaches = breachesAfter((log, history) => {
-      log[0] = { offset: 0, value: recordValue('a', 1) }
-      log[2] = { offset: 2, value: recordValue('a', 0) }
+      log[0] = { offset: 0, content: content('a', 1) }
+      log[2] = { offset: 2, content: content('a', 0) }
       history.producers[0]?.acknowledged.splice(0, 2)
-      history.readers[0]?.seen.splice(0, 3)
+      for (const reader of history.readers) reader.seen.splice(0)
     })
-    expect(breaches).toEqual(['a: record 0 at 2 comes after record 1'])
+    expect(breaches).toEqual(['a: record 0 at 2 of t-0 comes after record 1'])
   })
 
   it('sees a record at another offset than was acknowledged', () => {
     const breaches = breachesAfter((_, history) => {
       history.producers[0]?.acknowledged.push({ first: 3, count: 1, offset: 8 })
     })
-    expect(breaches).toEqual([`a: record 3 acknowledged at 8, where there is ${recordValue('a', 4).slice(0, 60)}`])
+    expect(breaches).toContain('a: record 3 acknowledged at 8 of t-0, where there is a:4')
+  })
+
+  it('sees records of a plain producer acknowledged out of order', () => {
+    const breaches = breachesAfter((_, history) => history.producers[1]?.acknowledged.reverse())
+    expect(breaches).toContain('b: record 8 acknowledged at 17, after 19 was')
   })
 
   it('sees an altered value', () => {
     const breaches = breachesAfter((log) => {
-      log[6] = { offset: 6, value: `${recordValue('a', 3)}x` }
+      log[6] = { offset: 6, content: contentOf(`${recordValue('a', 3)}x`) }
     })
-    expect(breaches.join('\n')).toContain('t: offset 6 holds what nobody sent')
+    expect(breaches.join('\n')).toContain('t-0: offset 6 holds what nobody sent: "a:3:')
   })
 
   it('sees a record that nobody sent', () => {
-    const breaches = breachesAfter((log) => log.push({ offset: 20, value: recordValue('a', 10) }))
-    expect(breaches.join('\n')).toContain('t: offset 20 holds what nobody sent')
+    const breaches = breachesAfter((log) => log.push({ offset: 20, content: content('a', 10) }))
+    expect(breaches).toEqual(['t-0: offset 20 holds what nobody sent: a:10'])
   })
 
   it('sees that what a reader was given is gone', () => {
     const breaches = breachesAfter((log, history) => {
       log.pop()
       history.producers[1]?.acknowledged.pop()
+      history.readers[0]?.ends.pop()
     })
-    expect(breaches).toEqual([`t: a reader saw ${recordValue('b', 9).slice(0, 60)} at 19, where there is nothing`])
+    expect(breaches).toEqual(['r saw b:9 at 19 of t-0, where there is nothing'])
   })
 
-  it('sees a topic that was not read at all', () => {
-    expect(check(sound().history, new Map())).toEqual(['a: topic t was not read', 'b: topic t was not read'])
+  it('sees that an offset was given another record after a reader had seen it', () => {
+    const breaches = breachesAfter((log, history) => {
+      history.producers[1]?.acknowledged.pop()
+      log[19] = { offset: 19, content: content('b', 8) }
+    })
+    expect(breaches).toEqual(['r saw b:9 at 19 of t-0, where there is b:8'])
+  })
+
+  it('sees a reader given something again', () => {
+    const breaches = breachesAfter((log, history) => history.readers[1]?.seen.push(...log.slice(11, 13)))
+    expect(breaches).toEqual(['s was given offset 11 of t-0, where 12 was due'])
+  })
+
+  it('sees a reader that was made to skip something', () => {
+    const breaches = breachesAfter((_, history) => history.readers[1]?.seen.splice(3, 2))
+    expect(breaches).toEqual(['s was given offset 5 of t-0, where 3 was due'])
+  })
+
+  it('sees an end that goes back, of one reader or from one to the other', () => {
+    const ofOne = breachesAfter((_, history) => history.readers[1]?.ends.push(view(14, 15, 12)))
+    expect(ofOne).toEqual(['t-0: s was told that it ends at 12, after a had heard of 13'])
+    const fromOther = breachesAfter((_, history) => {
+      history.readers[0]?.ends.push(view(30, 31, 20))
+      history.readers[1]?.ends.push(view(31.5, 32, 19))
+    })
+    expect(fromOther).toEqual(['t-0: s was told that it ends at 19, after b had heard of 20'])
+  })
+
+  it('allows an end that is out of date only because both were asked at once', () => {
+    expect(breachesAfter((_, history) => history.readers[1]?.ends.push(view(13, 40, 12)))).toEqual([])
+  })
+
+  it('sees that a log was said to be longer than it is', () => {
+    const breaches = breachesAfter((_, history) => history.readers[0]?.ends.push(view(30, 31, 22)))
+    expect(breaches).toEqual(['t-0: r was told that it ends at 22, and it has 20 records'])
+  })
+
+  it('sees a log that was not read at all', () => {
+    const breaches = check(sound().history, new Map())
+    expect(breaches).toEqual(['a', 'b', 'r', 's'].map((name) => `${name}: t-0 was not read`))
   })
 })

@@ -17,7 +17,7 @@ function sound(): SoundHistory {
   ]
   const next: MemberReport[] = [owns(120, 2, [0]), ...run(10, 20, 121), committed(180, 20), owns(210, 1, [0])]
   return {
-    producers: [{ name: 'p', topic: 't', idempotent: true, acknowledged, sent: 20 }],
+    producers: [{ name: 'p', log: 't-0', idempotent: true, acknowledged, sent: 20 }],
     members: [
       { name: 'old', reports: old },
       { name: 'new', reports: next },

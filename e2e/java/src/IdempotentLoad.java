@@ -6,9 +6,10 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * An idempotent producer with the client's defaults, until SIGTERM: then it flushes. Prints a line for each record,
- * "acknowledged NUMBER OFFSET" or "failed NUMBER why", and at the end "sent COUNT".
- * Arguments: bootstrap, topic, name. Values as in e2e/src/durability/history.ts.
+ * An idempotent producer with the client's defaults, until SIGTERM: then it flushes. The partitions take turns; records
+ * of each are numbered from 0. Prints a line for each record, "acknowledged PARTITION NUMBER OFFSET" or
+ * "failed PARTITION NUMBER why", and at the end for each partition "sent PARTITION COUNT".
+ * Arguments: bootstrap, topic, name, partitions. Values as in e2e/src/durability/history.ts, by "name-partition".
  */
 public class IdempotentLoad {
     private static volatile boolean stopping = false;
@@ -27,21 +28,27 @@ public class IdempotentLoad {
             }
         }));
         Semaphore room = new Semaphore(1000);
-        int number = 0;
+        int partitions = Integer.parseInt(args[3]);
+        int sent = 0;
         try (var producer = new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer())) {
             System.out.println("started");
-            for (; !stopping; number++) {
-                if (number % 20 == 0) Thread.sleep(2);
-                int mine = number;
+            for (; !stopping; sent++) {
+                if (sent % 20 == 0) Thread.sleep(2);
+                int partition = sent % partitions;
+                int number = sent / partitions;
+                byte[] value = value(args[2] + "-" + partition, number);
                 room.acquire();
-                producer.send(new ProducerRecord<>(args[1], 0, null, value(args[2], number)), (metadata, failure) -> {
+                producer.send(new ProducerRecord<>(args[1], partition, null, value), (metadata, failure) -> {
                     room.release();
-                    if (failure == null) System.out.println("acknowledged " + mine + " " + metadata.offset());
-                    else System.out.println("failed " + mine + " " + failure);
+                    String which = partition + " " + number + " ";
+                    if (failure == null) System.out.println("acknowledged " + which + metadata.offset());
+                    else System.out.println("failed " + which + failure);
                 });
             }
         }
-        System.out.println("sent " + number);
+        for (int partition = 0; partition < partitions; partition++) {
+            System.out.println("sent " + partition + " " + (sent + partitions - 1 - partition) / partitions);
+        }
         System.out.flush();
     }
 

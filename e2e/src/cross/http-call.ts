@@ -13,6 +13,8 @@ export interface HttpCall {
   readonly target: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string
+  /** A minute when left out. */
+  readonly timeoutMs?: number
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
@@ -34,7 +36,8 @@ export function httpCall(url: string, call: HttpCall): Promise<HttpAnswer> {
       )
     })
     sent.on('error', lost)
-    sent.setTimeout(60_000, () => sent.destroy(new Error('no answer in a minute')))
+    const { timeoutMs = 60_000 } = call
+    sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no answer in ${timeoutMs} ms`)))
     sent.end(body)
   })
 }

@@ -27,6 +27,16 @@ export class Seeded {
     return choices[this.whole(0, choices.length - 1)] ?? choices[0]
   }
 
+  /** The same in another order; any is as likely as any other. */
+  shuffled<T>(all: readonly T[]): T[] {
+    const shuffled = [...all]
+    for (let left = shuffled.length; left > 1; left--) {
+      const [taken] = shuffled.splice(this.whole(0, left - 1), 1)
+      if (taken !== undefined) shuffled.push(taken)
+    }
+    return shuffled
+  }
+
   bytes(length: number): Buffer {
     const bytes = Buffer.alloc(length)
     for (let at = 0; at < length; at++) bytes[at] = this.whole(0, 255)

@@ -29,7 +29,7 @@ export async function writeOverKafka({ stream, doors, random, name, stopping }: 
   const idempotent = random.chance(0.5)
   let connection: RawConnection | undefined
   let baseSequence = 0
-  const producerId = idempotent ? await untilAnswered(() => newProducerId(doors.kafkaPort)) : -1n
+  const producerId = idempotent ? await untilAnswered(() => newProducerId(() => connectRaw(doors.kafkaPort))) : -1n
   for (let n = 0; !stopping(); n++) {
     // Of batches in the future, which HTTP then has to keep up with, there are few.
     const nowMs = Date.now() + (random.chance(0.02) ? random.whole(0, 5000) : -random.whole(0, 86_400_000))

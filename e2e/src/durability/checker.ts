@@ -1,39 +1,43 @@
-import { type History, type LogRecord, type ProducerHistory, type ReaderHistory, senderOf } from './history.ts'
+import { findSetsBack } from './ends-checker.ts'
+import { type History, type LogRecord, type ProducerHistory, type ReaderHistory, senderOfContent } from './history.ts'
 
 /**
- * The promises of the broker, held against a history and the log of each topic after it. Returns every breach, in words.
+ * The promises of the broker, held against a history and the whole of each log after it. Returns every breach, in words.
  *
  * 1. Offsets are dense from 0.
- * 2. Every record is one that somebody sent, to this topic, byte for byte.
- * 3. An acknowledged record is at the offset that was acknowledged.
+ * 2. Every record is one that somebody sent, to this log, byte for byte.
+ * 3. An acknowledged record is at the offset that was acknowledged, and what was sent later is at a later one.
  * 4. Of an idempotent producer, no record is there twice, and they are in the order sent.
- * 5. What a reader was given is there still, at its offset.
+ * 5. A reader was given every offset once and in order, and what it was given is there still.
+ * 6. No end of a log is told that is before one that was told, or acknowledged, earlier (ends-checker.ts).
  */
 export function check(history: History, logs: ReadonlyMap<string, readonly LogRecord[]>): string[] {
   const breaches: string[] = []
-  for (const [topic, log] of logs) {
-    const producers = history.producers.filter((producer) => producer.topic === topic)
-    breaches.push(...checkLog(topic, log, producers))
+  for (const [name, log] of logs) {
+    const producers = history.producers.filter((producer) => producer.log === name)
+    const readers = history.readers.filter((reader) => reader.log === name)
+    breaches.push(...checkLog(name, log, producers))
     for (const producer of producers) breaches.push(...checkProducer(producer, log))
-    for (const reader of history.readers) if (reader.topic === topic) breaches.push(...checkReader(reader, log))
+    for (const reader of readers) breaches.push(...checkReader(reader, log))
+    breaches.push(...findSetsBack(name, producers, readers, log.length))
   }
-  for (const { name, topic } of history.producers) {
-    if (!logs.has(topic)) breaches.push(`${name}: topic ${topic} was not read`)
+  for (const { name, log } of [...history.producers, ...history.readers]) {
+    if (!logs.has(log)) breaches.push(`${name}: ${log} was not read`)
   }
   return breaches
 }
 
-function checkLog(topic: string, log: readonly LogRecord[], producers: readonly ProducerHistory[]): string[] {
+function checkLog(name: string, log: readonly LogRecord[], producers: readonly ProducerHistory[]): string[] {
   const breaches: string[] = []
   const sent = new Map(producers.map((producer) => [producer.name, producer.sent]))
-  for (const [index, { offset, value }] of log.entries()) {
+  for (const [index, { offset, content }] of log.entries()) {
     if (offset !== index) {
-      breaches.push(`${topic}: offset ${offset} comes where ${index} is due`)
+      breaches.push(`${name}: offset ${offset} comes where ${index} is due`)
       break // every later one is off as well
     }
-    const sender = senderOf(value)
+    const sender = senderOfContent(content)
     if (sender === undefined || sender.number >= (sent.get(sender.producer) ?? 0)) {
-      breaches.push(`${topic}: offset ${offset} holds what nobody sent: ${value.slice(0, 60)}`)
+      breaches.push(`${name}: offset ${offset} holds what nobody sent: ${content}`)
     }
   }
   return breaches
@@ -41,16 +45,17 @@ function checkLog(topic: string, log: readonly LogRecord[], producers: readonly 
 
 function checkProducer(producer: ProducerHistory, log: readonly LogRecord[]): string[] {
   const breaches: string[] = []
+  let last = -1
   for (const { first, count, offset } of producer.acknowledged) {
     for (let index = 0; index < count; index++) {
-      const record = log[offset + index]
-      const sender = record === undefined ? undefined : senderOf(record.value)
-      if (sender?.producer === producer.name && sender.number === first + index) continue
-      const found = record === undefined ? 'nothing' : record.value.slice(0, 60)
+      const found = log[offset + index]?.content ?? 'nothing'
+      if (found === `${producer.name}:${first + index}`) continue
       breaches.push(
-        `${producer.name}: record ${first + index} acknowledged at ${offset + index}, where there is ${found}`,
+        `${producer.name}: record ${first + index} acknowledged at ${offset + index} of ${producer.log}, where there is ${found}`,
       )
     }
+    if (offset <= last) breaches.push(`${producer.name}: record ${first} acknowledged at ${offset}, after ${last} was`)
+    last = offset + count - 1
   }
   return producer.idempotent ? [...breaches, ...checkOrder(producer, log)] : breaches
 }
@@ -59,11 +64,13 @@ function checkProducer(producer: ProducerHistory, log: readonly LogRecord[]): st
 function checkOrder(producer: ProducerHistory, log: readonly LogRecord[]): string[] {
   const breaches: string[] = []
   let last = -1
-  for (const { offset, value } of log) {
-    const sender = senderOf(value)
+  for (const { offset, content } of log) {
+    const sender = senderOfContent(content)
     if (sender?.producer !== producer.name) continue
     if (sender.number <= last) {
-      breaches.push(`${producer.name}: record ${sender.number} at ${offset} comes after record ${last}`)
+      breaches.push(
+        `${producer.name}: record ${sender.number} at ${offset} of ${producer.log} comes after record ${last}`,
+      )
     }
     last = Math.max(last, sender.number)
   }
@@ -71,10 +78,15 @@ function checkOrder(producer: ProducerHistory, log: readonly LogRecord[]): strin
 }
 
 function checkReader(reader: ReaderHistory, log: readonly LogRecord[]): string[] {
-  return reader.seen
-    .filter(({ offset, value }) => log[offset]?.value !== value)
-    .map(({ offset, value }) => {
-      const found = log[offset]?.value.slice(0, 60) ?? 'nothing'
-      return `${reader.topic}: a reader saw ${value.slice(0, 60)} at ${offset}, where there is ${found}`
-    })
+  const breaches: string[] = []
+  let due = 0
+  for (const { offset, content } of reader.seen) {
+    if (offset !== due)
+      breaches.push(`${reader.name} was given offset ${offset} of ${reader.log}, where ${due} was due`)
+    due = offset + 1
+    const found = log[offset]?.content ?? 'nothing'
+    if (found === content) continue
+    breaches.push(`${reader.name} saw ${content} at ${offset} of ${reader.log}, where there is ${found}`)
+  }
+  return breaches
 }

@@ -1,24 +1,29 @@
-import { startProcess } from '../child-process.ts'
+import { type RunningProcess, startProcess } from '../child-process.ts'
 import { javaTools } from '../toolchain.ts'
-import type { ProducerHistory } from './history.ts'
+import { logName, type ProducerHistory } from './history.ts'
 import type { LoadProducer } from './producer.ts'
 
 /**
- * Kafka's own Java client, idempotent with its defaults, as a producer of the load (e2e/java/src/IdempotentLoad.java).
- * The history is complete only once it has stopped.
+ * Kafka's own Java client, idempotent with its defaults, as a producer of the load for each partition of a topic
+ * (e2e/java/src/IdempotentLoad.java), all in one process: they stop together. Their histories are complete only then.
  */
-export async function startJavaProducer(port: number, topic: string): Promise<LoadProducer> {
+export async function startJavaProducers(bootstrap: string, topic: string, partitions = 1): Promise<LoadProducer[]> {
   const { classpath } = await javaTools()
   const name = `${topic}-client`
-  const history: ProducerHistory = { name, topic, idempotent: true, acknowledged: [], sent: 0 }
-  const refusals: string[] = []
+  const loads = Array.from({ length: partitions }, (_, partition) => {
+    const history: ProducerHistory = {
+      ...{ name: logName(name, partition), log: logName(topic, partition), idempotent: true },
+      ...{ acknowledged: [], sent: 0 },
+    }
+    return { history, refusals: [] as string[] }
+  })
   let text = ''
   const process = await startProcess({
     name,
     command: 'java',
     args: [
       ...['-Xmx256m', '-XX:+UseSerialGC', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'],
-      ...['-cp', classpath, 'IdempotentLoad', `127.0.0.1:${port}`, topic, name],
+      ...['-cp', classpath, 'IdempotentLoad', bootstrap, topic, name, `${partitions}`],
     ],
     onStdout: (chunk) => {
       text += chunk.toString()
@@ -30,23 +35,29 @@ export async function startJavaProducer(port: number, topic: string): Promise<Lo
   })
 
   function take(line: string): void {
-    const [what, first = Number.NaN, second = Number.NaN] = line
-      .split(' ')
-      .map((word, at) => (at === 0 ? word : Number(word)))
-    if (what === 'acknowledged') history.acknowledged.push({ first: Number(first), count: 1, offset: Number(second) })
-    else if (what === 'sent') history.sent = Number(first)
-    else if (what === 'failed') refusals.push(`${name}: ${line}`)
+    const [what, partition, number, offset] = line.split(' ')
+    const load = loads[Number(partition)]
+    if (load === undefined) return
+    const first = Number(number)
+    if (what === 'acknowledged') load.history.acknowledged.push({ first, count: 1, offset: Number(offset) })
+    else if (what === 'sent') load.history.sent = first
+    else if (what === 'failed') load.refusals.push(`${name}: ${line}`)
   }
 
-  return {
-    history,
-    refusals,
+  let stopped: Promise<void> | undefined
+  return loads.map((load) => ({
+    ...load,
     retries: new Map(), // the client keeps them to itself
-    async stop(timeoutMs) {
-      const { code, signal, forced } = await process.stop(timeoutMs)
-      if (forced || history.sent === 0) {
-        throw new Error(`${name} ended with ${signal ?? code}:\n${process.output().slice(-2000)}`)
-      }
+    stop(timeoutMs) {
+      stopped ??= stopProcess(process, timeoutMs).then(() => {
+        if (load.history.sent === 0) throw new Error(`${name} sent nothing:\n${process.output().slice(-2000)}`)
+      })
+      return stopped
     },
-  }
+  }))
+}
+
+async function stopProcess(process: RunningProcess, timeoutMs: number): Promise<void> {
+  const { code, signal, forced } = await process.stop(timeoutMs)
+  if (forced) throw new Error(`${process.name} ended with ${signal ?? code}:\n${process.output().slice(-2000)}`)
 }

@@ -1,7 +1,8 @@
+import { connectRaw } from '../raw-kafka.ts'
 import { createTopic } from '../raw-topics.ts'
 import { check } from './checker.ts'
-import type { LogRecord } from './history.ts'
-import { startJavaProducer } from './java-producer.ts'
+import { type LogRecord, logName } from './history.ts'
+import { startJavaProducers } from './java-producer.ts'
 import { type LoadProducer, startLoadProducer } from './producer.ts'
 import { readLog, startTailReader } from './reader.ts'
 
@@ -43,6 +44,7 @@ const patienceMs = 30_000
 
 export async function startLoad(settings: LoadSettings): Promise<Load> {
   const { port, recordsPerBatch = 20, pauseMs = 2 } = settings
+  const connect = () => connectRaw(port)
   const topics = Array.from({ length: settings.topics }, (_, index) => `${settings.name}-${index}`)
   for (const topic of topics) await createTopic(port, topic)
   const each = topics.flatMap((topic) => [
@@ -51,14 +53,14 @@ export async function startLoad(settings: LoadSettings): Promise<Load> {
     { topic, name: `${topic}-plain`, idempotent: false },
   ])
   const producers: LoadProducer[] = []
-  for (const who of each) producers.push(await startLoadProducer({ ...who, port, recordsPerBatch, pauseMs }))
+  for (const who of each) producers.push(await startLoadProducer({ ...who, connect, recordsPerBatch, pauseMs }))
   if (settings.java) {
     const topic = `${settings.name}-java`
     await createTopic(port, topic)
     topics.push(topic)
-    producers.push(await startJavaProducer(port, topic))
+    producers.push(...(await startJavaProducers(`127.0.0.1:${port}`, topic)))
   }
-  const readers = settings.readers === false ? [] : topics.map((topic) => startTailReader(port, topic))
+  const readers = settings.readers === false ? [] : topics.map((topic) => startTailReader({ connect, topic }))
   const acknowledgedRecords = () =>
     producers.flatMap(({ history }) => history.acknowledged).reduce((sum, { count }) => sum + count, 0)
 
@@ -72,7 +74,7 @@ export async function startLoad(settings: LoadSettings): Promise<Load> {
     },
     async verify() {
       const logs = new Map<string, LogRecord[]>()
-      for (const topic of topics) logs.set(topic, await readLog(port, topic))
+      for (const topic of topics) logs.set(logName(topic), await readLog(port, topic))
       const history = {
         producers: producers.map((producer) => producer.history),
         readers: readers.map((reader) => reader.history),
@@ -83,7 +85,7 @@ export async function startLoad(settings: LoadSettings): Promise<Load> {
         breaches: check(history, logs),
         refusals: [
           ...producers.flatMap((producer) => producer.refusals),
-          ...readers.flatMap((reader) => reader.unanswered),
+          ...readers.flatMap((reader) => reader.refusals),
         ],
       }
     },

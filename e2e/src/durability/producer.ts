@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zeroUuid } from '@pico/binary'
 import { initProducerId, kafkaErrorOf, produce } from '@pico/kafka-codec'
-import { ConnectionLostError, connectRaw, NoAnswerError, type RawConnection } from '../raw-kafka.ts'
+import { ConnectionLostError, NoAnswerError, type RawConnection } from '../raw-kafka.ts'
 import { errorName } from '../raw-topics.ts'
 import { encodeBatch } from '../test-batch.ts'
-import { type ProducerHistory, recordValue } from './history.ts'
+import { logName, type ProducerHistory, recordValue } from './history.ts'
 
 export interface LoadProducerSettings {
-  readonly port: number
+  /** To a broker that leads the partition, as far as anybody knows. */
+  readonly connect: () => Promise<RawConnection>
   readonly topic: string
   /** 0 when left out. */
   readonly partition?: number
@@ -16,6 +17,8 @@ export interface LoadProducerSettings {
   readonly recordsPerBatch: number
   /** Waits this long after each acknowledgement; 0 is full speed. */
   readonly pauseMs: number
+  /** A broker that says nothing is one more that is away, and no breach: it may be stopped. */
+  readonly toleratesSilence?: boolean
 }
 
 export interface LoadProducer {
@@ -46,10 +49,10 @@ const produceVersion = 9
  */
 export async function startLoadProducer(settings: LoadProducerSettings): Promise<LoadProducer> {
   const { topic, partition = 0, name, idempotent } = settings
-  const history: ProducerHistory = { name, topic, idempotent, acknowledged: [], sent: 0 }
+  const history: ProducerHistory = { name, log: logName(topic, partition), idempotent, acknowledged: [], sent: 0 }
   const refusals: string[] = []
   const retries = new Map<string, number>()
-  const producerId = idempotent ? await newProducerId(settings.port) : -1n
+  const producerId = idempotent ? await newProducerId(settings.connect) : -1n
   let stopping = false
   let abandoned = false
 
@@ -82,7 +85,8 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
       if (oldest === undefined) break
       const { errorCode, offset } = await oldest.answer
       if (errorCode === 0) {
-        history.acknowledged.push({ first: oldest.batch.first, count: settings.recordsPerBatch, offset })
+        const { first } = oldest.batch
+        history.acknowledged.push({ first, count: settings.recordsPerBatch, offset, answeredAtMs: performance.now() })
         unacknowledged.shift()
         if (settings.pauseMs > 0) await sleep(settings.pauseMs)
         continue
@@ -102,11 +106,11 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
     while (!abandoned && (!stopping || unacknowledged.length > 0)) {
       let connection: RawConnection | undefined
       try {
-        connection = await connectRaw(settings.port)
+        connection = await settings.connect()
         await runConnection(connection, unacknowledged)
       } catch (error) {
         if (!(error instanceof ConnectionLostError || error instanceof RetryError)) throw error
-        if (error instanceof NoAnswerError)
+        if (error instanceof NoAnswerError && settings.toleratesSilence !== true)
           refusals.push(`${name}: ${error.message}, with ${unacknowledged.length} batches sent`)
         await sleep(50)
       } finally {
@@ -151,8 +155,8 @@ async function sendBatch(connection: RawConnection, topic: string, index: number
   return { errorCode: partition.errorCode, offset: Number(partition.baseOffset) }
 }
 
-export async function newProducerId(port: number): Promise<bigint> {
-  const connection = await connectRaw(port)
+export async function newProducerId(connect: () => Promise<RawConnection>): Promise<bigint> {
+  const connection = await connect()
   try {
     for (let attempt = 0; ; attempt++) {
       const answer = await connection.ask(initProducerId, 4, {

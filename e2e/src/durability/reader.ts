@@ -4,41 +4,67 @@ import { fetch, kafkaErrorOf } from '@pico/kafka-codec'
 import { ConnectionLostError, connectRaw, NoAnswerError, type RawConnection } from '../raw-kafka.ts'
 import { endOffset, errorName } from '../raw-topics.ts'
 import { decodeBatches } from '../test-batch.ts'
-import type { LogRecord, ReaderHistory } from './history.ts'
+import { contentOf, type EndView, type LogRecord, logName, type ReaderHistory } from './history.ts'
+
+export interface TailReaderSettings {
+  /** To a broker that leads the partition, as far as anybody knows. */
+  readonly connect: () => Promise<RawConnection>
+  readonly topic: string
+  /** 0 when left out. */
+  readonly partition?: number
+  /** As long as one answer may wait for records; 500 when left out. */
+  readonly waitMs?: number
+  /** A broker that says nothing is one more that is away, and no breach: it may be stopped. */
+  readonly toleratesSilence?: boolean
+  /** Takes leave of a broker after so many answers, and asks who leads; never, when left out. */
+  readonly answersPerConnection?: number
+}
 
 export interface TailReader {
   readonly history: ReaderHistory
-  /** Requests that were never answered, in words. */
-  readonly unanswered: string[]
+  /** Requests that were never answered, or refused with an error that no client retries, in words. */
+  readonly refusals: string[]
   stop(): Promise<void>
 }
 
-/** Follows a topic from its beginning and keeps all that it was given, across restarts of the broker. */
-export function startTailReader(port: number, topic: string): TailReader {
-  const history: ReaderHistory = { topic, seen: [] }
-  const unanswered: string[] = []
+/** Follows a partition from its beginning and keeps all that it was given, across restarts of the broker. */
+export function startTailReader(settings: TailReaderSettings): TailReader {
+  const { topic, partition = 0, waitMs = 500, answersPerConnection = Number.POSITIVE_INFINITY } = settings
+  const log = logName(topic, partition)
+  const history: ReaderHistory = { name: `Kafka reader of ${log}`, log, seen: [], ends: [] }
+  const refusals: string[] = []
   let stopping = false
+  const follow = async (connection: RawConnection) => {
+    for (let answers = 0; !stopping && answers < answersPerConnection; answers++) {
+      const due = history.seen.length === 0 ? 0 : history.seen[history.seen.length - 1]!.offset + 1
+      const answer = await fetchFrom(connection, topic, partition, due, waitMs)
+      history.seen.push(...answer.records)
+      if (answer.end !== undefined) history.ends.push(answer.end)
+      if (answer.problem !== undefined) return
+    }
+  }
   const run = async () => {
     while (!stopping) {
       let connection: RawConnection | undefined
       try {
-        connection = await connectRaw(port)
-        while (!stopping) history.seen.push(...(await fetchFrom(connection, topic, history.seen.length, 500)))
+        connection = await settings.connect()
+        await follow(connection)
       } catch (error) {
-        if (!(error instanceof ConnectionLostError)) throw error
-        if (error instanceof NoAnswerError)
-          unanswered.push(`reader of ${topic} at ${history.seen.length}: ${error.message}`)
-        await sleep(50)
+        if (error instanceof FetchRefusal) refusals.push(error.message)
+        else if (!(error instanceof ConnectionLostError)) throw error
+        if (error instanceof NoAnswerError && settings.toleratesSilence !== true)
+          refusals.push(`${history.name} at ${history.seen.length}: ${error.message}`)
       } finally {
         connection?.close()
       }
+      await sleep(50)
     }
   }
   const done = run()
   done.catch(() => undefined) // for whoever stops it
   return {
     history,
-    unanswered,
+    refusals,
     async stop() {
       stopping = true
       await done
@@ -46,16 +72,30 @@ export function startTailReader(port: number, topic: string): TailReader {
   }
 }
 
-/** The whole log of a topic, from offset 0 to its end at the time of the call. */
+/** The whole log of partition 0, from offset 0 to its end at the time of the call. */
 export async function readLog(port: number, topic: string): Promise<LogRecord[]> {
-  const end = await endOffset(port, topic)
-  const connection = await connectRaw(port)
+  return readLogTo(() => connectRaw(port), topic, 0, await endOffset(port, topic))
+}
+
+/** What a partition has from offset 0 to before `end`, or to the end that the first answer names. */
+export async function readLogTo(
+  connect: () => Promise<RawConnection>,
+  topic: string,
+  partition: number,
+  end?: number,
+): Promise<LogRecord[]> {
+  const connection = await connect()
   const log: LogRecord[] = []
+  let last = end
   try {
-    while (log.length < end) {
-      const more = await fetchFrom(connection, topic, log.length, 5000)
-      if (more.length === 0) throw new Error(`${topic}: nothing at offset ${log.length}, though the end is ${end}`)
-      for (const record of more) log.push(record)
+    while (last === undefined || log.length < last) {
+      const answer = await fetchFrom(connection, topic, partition, log.length, 5000)
+      const what = `${logName(topic, partition)} at offset ${log.length}`
+      if (answer.problem !== undefined) throw new ConnectionLostError(`${what}: ${answer.problem}`)
+      last ??= answer.end?.offset ?? 0
+      if (answer.records.length === 0 && log.length < last)
+        throw new Error(`${what}: nothing, though the end is ${last}`)
+      for (const record of answer.records) log.push(record)
     }
   } finally {
     connection.close()
@@ -67,7 +107,7 @@ export async function readLog(port: number, topic: string): Promise<LogRecord[]>
 export async function readFirstRecord(port: number, topic: string): Promise<LogRecord> {
   const connection = await connectRaw(port)
   try {
-    const [first] = await fetchFrom(connection, topic, 0, 5000)
+    const [first] = (await fetchFrom(connection, topic, 0, 0, 5000)).records
     if (first === undefined) throw new Error(`${topic} has no record`)
     return first
   } finally {
@@ -77,12 +117,24 @@ export async function readFirstRecord(port: number, topic: string): Promise<LogR
 
 const fetchVersion = 11
 
+/** Refused with an error that no client retries. */
+class FetchRefusal extends Error {}
+
+interface FetchAnswer {
+  readonly records: readonly LogRecord[]
+  readonly end?: EndView
+  /** A retriable error, by name. */
+  readonly problem?: string
+}
+
 async function fetchFrom(
   connection: RawConnection,
   topic: string,
+  index: number,
   offset: number,
   maxWaitMs: number,
-): Promise<LogRecord[]> {
+): Promise<FetchAnswer> {
+  const askedAtMs = performance.now()
   const answer = await connection.ask(fetch, fetchVersion, {
     maxWaitMs,
     minBytes: 1,
@@ -93,19 +145,22 @@ async function fetchFrom(
       {
         topic,
         topicId: zeroUuid,
-        partitions: [{ partition: 0, fetchOffset: BigInt(offset), partitionMaxBytes: 4 * 1024 * 1024 }],
+        partitions: [{ partition: index, fetchOffset: BigInt(offset), partitionMaxBytes: 4 * 1024 * 1024 }],
       },
     ],
     forgottenTopicsData: [],
   })
+  const answeredAtMs = performance.now()
   const partition = answer.responses[0]?.partitions[0]
-  if (partition === undefined) return []
+  if (partition === undefined) return { records: [], problem: 'the partition is not in the answer' }
   if (partition.errorCode !== 0) {
-    if (kafkaErrorOf(partition.errorCode)?.retriable === true) return []
-    throw new Error(`Fetch of ${topic} from ${offset}: ${errorName(partition.errorCode)}`)
+    const problem = errorName(partition.errorCode)
+    if (kafkaErrorOf(partition.errorCode)?.retriable === true) return { records: [], problem }
+    throw new FetchRefusal(`Fetch of ${logName(topic, index)} from ${offset}: ${problem}`)
   }
-  return decodeBatches(partition.records ?? new Uint8Array())
+  const records = decodeBatches(partition.records ?? new Uint8Array())
     .flatMap((batch) => batch.records)
     .filter((record) => record.offset >= offset)
-    .map((record) => ({ offset: record.offset, value: record.value?.toString('latin1') ?? 'null' }))
+    .map((record) => ({ offset: record.offset, content: contentOf(record.value?.toString('latin1') ?? 'null') }))
+  return { records, end: { askedAtMs, answeredAtMs, offset: Number(partition.highWatermark) } }
 }

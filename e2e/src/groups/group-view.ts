@@ -32,12 +32,12 @@ export async function viewOf(port: number, groupId: string): Promise<GroupView> 
 
 /** Committed offsets by topic, or by topic and partition where more than partition 0 is asked for; -1 where there is none. */
 export async function committedOffsets(
-  port: number,
+  at: Whereabouts,
   groupId: string,
   topics: readonly string[],
   partitionIndexes: readonly number[] = [0],
 ): Promise<Map<string, number>> {
-  return onConnection(port, async (connection) => {
+  return onConnection(at, async (connection) => {
     const answer = await connection.ask(offsetFetch, 7, {
       groupId,
       topics: topics.map((name) => ({ name, partitionIndexes })),
@@ -72,8 +72,11 @@ function partitionsIn(assignment: Uint8Array): { topic: string; partition: numbe
   )
 }
 
-async function onConnection<T>(port: number, work: (connection: RawConnection) => Promise<T>): Promise<T> {
-  const connection = await connectRaw(port)
+/** The port of a broker, or the way to the one that coordinates the group. */
+export type Whereabouts = number | (() => Promise<RawConnection>)
+
+async function onConnection<T>(at: Whereabouts, work: (connection: RawConnection) => Promise<T>): Promise<T> {
+  const connection = await (typeof at === 'number' ? connectRaw(at) : at())
   try {
     return await work(connection)
   } finally {

@@ -9,7 +9,7 @@ const [bootstrap = '', groupId = '', topic = '', sessionTimeout = ''] = process.
 const { Kafka, logLevel } = kafkajs
 const kafka = new Kafka({
   clientId: 'e2e',
-  brokers: [bootstrap],
+  brokers: bootstrap.split(','),
   logLevel: logLevel.ERROR,
   retry: { retries: 300, initialRetryTime: 100, maxRetryTime: 1000 },
 })

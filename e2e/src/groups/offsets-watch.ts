@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unlessAway } from '../raw-topics.ts'
-import { committedOffsets } from './group-view.ts'
+import { committedOffsets, type Whereabouts } from './group-view.ts'
 import type { OffsetsView } from './rolling-judge.ts'
 
 const everyMs = 300
@@ -12,13 +12,13 @@ export interface OffsetsWatch {
 }
 
 /** Asks over and over what a group has committed of one topic; a broker that is away is asked again. */
-export function watchOffsets(port: number, groupId: string, topic: string, partitions: number): OffsetsWatch {
+export function watchOffsets(at: Whereabouts, groupId: string, topic: string, partitions: number): OffsetsWatch {
   const views: OffsetsView[] = []
   const indexes = Array.from({ length: partitions }, (_, index) => index)
   let stopping = false
   const look = async () => {
     const askedAtMs = Date.now()
-    const committed = await unlessAway(() => committedOffsets(port, groupId, [topic], indexes))
+    const committed = await unlessAway(() => committedOffsets(at, groupId, [topic], indexes))
     if (committed === undefined) return
     const offsets = indexes.map((index) => committed.get(`${topic}-${index}`) ?? -1)
     views.push({ askedAtMs, answeredAtMs: Date.now(), offsets })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../broker.ts'
 import { type LoadProducer, startLoadProducer } from '../durability/producer.ts'
+import { connectRaw } from '../raw-kafka.ts'
 import { createTopic, unlessAway } from '../raw-topics.ts'
 import { viewOf } from './group-view.ts'
 import { heldAfter } from './member-report.ts'
@@ -52,11 +53,12 @@ export async function startRollingGroup(broker: Broker, kind: RollingKind): Prom
     const ends = await unlessAway(() => partitionEnds(port, topic, partitionsOfGroup))
     return ends === undefined ? 'it is not led' : undefined
   })
+  const connect = () => connectRaw(port)
   const producers: LoadProducer[] = []
   for (let partition = 0; partition < partitionsOfGroup; partition++) {
     const name = `${topic}-${partition}`
     const load = { recordsPerBatch: 2, pauseMs: 500, idempotent: true }
-    producers.push(await startLoadProducer({ port, topic, partition, name, ...load }))
+    producers.push(await startLoadProducer({ connect, topic, partition, name, ...load }))
   }
   const watch = watchOffsets(port, groupId, topic, partitionsOfGroup)
   const start = (place: number) => startRollingMember(kind, { bootstrap, groupId, topic, place })

@@ -9,8 +9,8 @@ export interface GroupHistory {
   readonly members: readonly { readonly name: string; readonly reports: readonly MemberReport[] }[]
   /** What a stranger was told of the committed offsets, in the order asked. */
   readonly views: readonly OffsetsView[]
-  /** When the broker was back from each of its restarts. */
-  readonly brokerBackAtMs: readonly number[]
+  /** When the broker was back from each of its restarts; null where coordinators change, nobody knows when: then generations say nothing. */
+  readonly brokerBackAtMs: readonly number[] | null
 }
 
 export interface OffsetsView {
@@ -176,6 +176,7 @@ function begunTooEarly(history: GroupHistory, partition: number, commits: readon
 }
 
 function sharedOwnership({ members, brokerBackAtMs }: GroupHistory): string[] {
+  if (brokerBackAtMs === null) return []
   const owners = new Map<string, string>()
   const breaches: string[] = []
   for (const { name, reports } of members) {

@@ -90,7 +90,7 @@ export class Session {
   }
 
   newProducerId(): Promise<bigint> {
-    return newProducerId(this.port)
+    return newProducerId(() => connectRaw(this.port))
   }
 
   endOffset(): Promise<number> {

@@ -1,0 +1,93 @@
+import { freePorts, type ProcessExit, type RunningProcess, startProcess } from '../child-process.ts'
+import { serveWords } from '../pico.ts'
+
+/** A `pico serve` of a cluster. Its ports are its own for as long as the cluster is there, whether it runs or not. */
+export interface ClusterNode {
+  readonly nodeId: number
+  readonly kafkaPort: number
+  readonly httpUrl: string
+  readonly adminUrl: string
+  /** Everything that it ever wrote, of all its starts. */
+  readonly logFile: string
+  /** The one that runs, or ran last. */
+  readonly process: RunningProcess
+  /** Waits until it says that it is ready. */
+  start(): Promise<void>
+  /** SIGKILL. */
+  kill(): Promise<void>
+  /** SIGTERM. @throws Error when it does not end in time, or not with 0 */
+  terminate(timeoutMs?: number): Promise<void>
+  /** SIGSTOP: connections stand, and nothing is answered. */
+  pause(): void
+  /** SIGCONT. */
+  resume(): void
+  /** How it ended, if it did so by itself. */
+  endedByItself(): ProcessExit | undefined
+}
+
+export interface ClusterNodeSettings {
+  readonly nodeId: number
+  readonly metaUrl: string
+  readonly storage: string
+  readonly flags: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly folder: string
+}
+
+/** How long it may take to take leave: twice what is promised for 1,000 active streams. */
+const patienceMs = 20_000
+
+export async function startClusterNode(settings: ClusterNodeSettings): Promise<ClusterNode> {
+  const { nodeId, metaUrl, storage, folder } = settings
+  const [port, httpPort, adminPort] = (await freePorts(3)) as [number, number, number]
+  const adminUrl = `http://127.0.0.1:${adminPort}`
+  const logFile = `${folder}/node-${nodeId}.log`
+  const args = [
+    ...serveWords({ port, httpPort, adminPort, metaUrl, storage }),
+    ...['--node-id', `${nodeId}`],
+    ...settings.flags,
+  ]
+  const start = () =>
+    startProcess({
+      ...{ name: `node ${nodeId}`, command: process.execPath, args, cwd: folder, env: settings.env, logFile },
+      ready: () => isReady(adminUrl),
+      readyTimeoutMs: 60_000,
+    })
+  let running = await start()
+  let endedByUs = false
+  return {
+    ...{ nodeId, kafkaPort: port, httpUrl: `http://127.0.0.1:${httpPort}`, adminUrl, logFile },
+    get process() {
+      return running
+    },
+    async start() {
+      running = await start()
+      endedByUs = false
+    },
+    async kill() {
+      endedByUs = true
+      await running.kill()
+    },
+    async terminate(timeoutMs = patienceMs) {
+      endedByUs = true
+      const { code, forced } = await running.stop(timeoutMs)
+      if (forced) throw new Error(`node ${nodeId} did not end within ${timeoutMs} ms of SIGTERM`)
+      if (code !== 0) throw new Error(`node ${nodeId} ended with ${code} after SIGTERM`)
+    },
+    pause: () => process.kill(running.pid, 'SIGSTOP'),
+    resume: () => process.kill(running.pid, 'SIGCONT'),
+    endedByItself: () => (endedByUs ? undefined : running.exit()),
+  }
+}
+
+export async function isReady(adminUrl: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${adminUrl}/ready`, { signal: AbortSignal.timeout(2000) })
+    await answer.body?.cancel()
+    return answer.status === 200
+  } catch (error) {
+    // It does not listen yet, or is paused: both come as these.
+    if (error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')) return false
+    throw error
+  }
+}
