@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { auditConformance } from './conformance/audit.ts'
 import { changesConformance } from './conformance/changes.ts'
 import { compactionConformance } from './conformance/compaction.ts'
 import { compactionLagConformance } from './conformance/compaction-lag.ts'
@@ -44,6 +45,7 @@ export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { 
   describe('retention', () => retentionConformance(open))
   describe('compaction lag', () => compactionLagConformance(open))
   describe('changes', () => changesConformance(open))
+  describe('audit', () => auditConformance(open))
   describe('cost', () => costConformance(open))
   describe('random histories', () => randomHistoryConformance(open, historyRuns))
   describe('failure', () => failureConformance(open))

@@ -1,3 +1,4 @@
+export type { Audit, KnownDataObject, KnownObject, LeftoverRows, StreamAudit } from './audit.ts'
 export type { ChangeKind, Changes } from './changes.ts'
 export {
   DatabaseLockedError,

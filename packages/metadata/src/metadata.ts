@@ -1,3 +1,4 @@
+import type { Audit } from './audit.ts'
 import type { Changes } from './changes.ts'
 import type { Leases } from './leases.ts'
 import type { LogIndex } from './log-index.ts'
@@ -18,5 +19,6 @@ export interface Metadata {
   readonly transfers: Transfers
   readonly leases: Leases
   readonly changes: Changes
+  readonly audit: Audit
   close(): Promise<void>
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Metadata } from '../metadata.ts'
 import type { OpenedStream } from '../stream-catalog.ts'
+import { expectSound } from './audit.ts'
 import { contains, HistoryModel, offsetBytes, sameNode } from './history-model.ts'
 import { operationKinds, perform, stateAt } from './history-operations.ts'
 import type { OpenMetadata } from './world.ts'
@@ -23,6 +24,7 @@ export function randomHistoryConformance(open: OpenMetadata, runs: number): void
           await perform(metadata, model, step)
           await check(metadata, model)
         }
+        await expectSound(metadata)
         await metadata.close()
       }),
       { numRuns: runs },

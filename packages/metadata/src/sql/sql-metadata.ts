@@ -1,4 +1,5 @@
 import type { Metadata } from '../metadata.ts'
+import { sqlAudit } from './audit.ts'
 import { sqlChanges } from './changes.ts'
 import type { SqlDatabase } from './database.ts'
 import { sqlLeases } from './leases.ts'
@@ -16,6 +17,7 @@ export function sqlMetadata(database: SqlDatabase): Metadata {
     transfers: sqlTransfers(database),
     leases: sqlLeases(database),
     changes: sqlChanges(database),
+    audit: sqlAudit(database),
     close: () => database.close(),
   }
 }

@@ -32,7 +32,7 @@ export const streamColumns = [
 export type StreamRow = Pick<Selectable<StreamsTable>, (typeof streamColumns)[number]>
 
 /** By the number that stands for each in the table. */
-const lives: readonly StreamLife[] = ['creating', 'live', 'gone']
+export const lives: readonly StreamLife[] = ['creating', 'live', 'gone']
 export const lifeNumbers = { creating: 0, live: 1, gone: 2 } as const satisfies Record<StreamLife, number>
 
 const noConfig: Readonly<Record<string, string>> = Object.freeze({})
