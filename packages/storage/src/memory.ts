@@ -10,7 +10,7 @@ export function openMemoryStore(): ObjectStore & SegmentStore {
 }
 
 class MemoryStore implements ObjectStore, SegmentStore {
-  readonly #objects = new Map<string, Uint8Array>()
+  readonly #objects = new Map<string, { readonly bytes: Uint8Array; readonly modifiedAtMs: number }>()
   #closed = false
 
   async put(key: string, body: ObjectBody, options: StoreCallOptions = {}): Promise<void> {
@@ -22,13 +22,13 @@ class MemoryStore implements ObjectStore, SegmentStore {
       options.signal?.throwIfAborted()
       parts.push(Uint8Array.from(part))
     }
-    this.#objects.set(key, Buffer.concat(parts))
+    this.#set(key, Buffer.concat(parts))
   }
 
   async get(key: string, range?: ByteRange, options: GetOptions = {}): Promise<Uint8Array> {
     this.#check(options.signal)
     checkObjectKey(key)
-    const bytes = this.#objects.get(key)
+    const bytes = this.#objects.get(key)?.bytes
     if (bytes === undefined) throw new ObjectMissingError(key)
     if (range === undefined) return Uint8Array.from(bytes)
     const end = range.offset + range.length
@@ -55,8 +55,8 @@ class MemoryStore implements ObjectStore, SegmentStore {
     const keys = [...this.#objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
     for (const key of keys) {
       this.#check(options.signal)
-      const bytes = this.#objects.get(key)
-      if (bytes !== undefined) yield { key, sizeBytes: bytes.length }
+      const object = this.#objects.get(key)
+      if (object !== undefined) yield { key, sizeBytes: object.bytes.length, modifiedAtMs: object.modifiedAtMs }
     }
   }
 
@@ -64,16 +64,20 @@ class MemoryStore implements ObjectStore, SegmentStore {
     this.#check()
     checkObjectKey(key)
     if (this.#objects.has(key)) throw new SegmentExistsError(key)
-    const recycled = options.recycle === undefined ? undefined : this.#objects.get(options.recycle)
+    const recycled = options.recycle === undefined ? undefined : this.#objects.get(options.recycle)?.bytes
     const reusable = options.recycle !== undefined && recycled?.length === sizeBytes
     if (reusable) this.#objects.delete(options.recycle)
     const bytes = reusable ? recycled : new Uint8Array(sizeBytes)
-    this.#objects.set(key, bytes)
+    this.#set(key, bytes)
     return new MemorySegment(key, bytes)
   }
 
   async close(): Promise<void> {
     this.#closed = true
+  }
+
+  #set(key: string, bytes: Uint8Array): void {
+    this.#objects.set(key, { bytes, modifiedAtMs: Date.now() })
   }
 
   #check(signal?: AbortSignal): void {

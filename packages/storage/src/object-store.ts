@@ -7,6 +7,8 @@ export interface ByteRange {
 export interface ObjectInfo {
   readonly key: string
   readonly sizeBytes: number
+  /** When it was put, by the store's clock, to the second or better; of a segment, at some time since. */
+  readonly modifiedAtMs: number
 }
 
 /**

@@ -74,7 +74,7 @@ describe('a call that fails', () => {
         create: () => store.create('b', 512),
       }
       await expect(calls[operation]()).rejects.toThrow(StoreFailedError)
-      expect(await listed(inner.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }])
+      expect(await listed(inner.list(''))).toMatchObject([{ key: 'a', sizeBytes: 1 }])
       store.heal()
       await calls[operation]()
     }

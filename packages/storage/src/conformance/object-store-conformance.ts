@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { InvalidKeyError, ObjectMissingError, ObjectTruncatedError, StorageError, StoreClosedError } from '../errors.ts'
-import type { ObjectStore } from '../object-store.ts'
+import type { ObjectInfo, ObjectStore } from '../object-store.ts'
 import { badKeys, bytesOf, keysOf, patterned, textOf } from './conformance-data.ts'
 
 /**
@@ -196,12 +196,16 @@ export function objectStoreConformance(open: () => Promise<ObjectStore>): void {
     const shuffled = [...keys].sort((a, b) => textOf(Buffer.from(a)).localeCompare(b) || 1).reverse()
 
     test(
-      'lists in byte order of whole keys, with sizes',
+      'lists in byte order of whole keys, with sizes and times',
       withStore(async (store) => {
+        const beforeMs = Date.now()
         for (const key of shuffled) await store.put(key, [bytesOf(key)])
-        const found: { key: string; sizeBytes: number }[] = []
+        const found: ObjectInfo[] = []
         for await (const info of store.list('')) found.push(info)
-        expect(found).toEqual(keys.map((key) => ({ key, sizeBytes: key.length })))
+        const modifiedAtMs = expect.any(Number)
+        expect(found).toEqual(keys.map((key) => ({ key, sizeBytes: key.length, modifiedAtMs })))
+        // To the second, and by another clock.
+        for (const info of found) expect(Math.abs(info.modifiedAtMs - beforeMs)).toBeLessThan(60_000)
       }),
     )
 

@@ -65,7 +65,8 @@ async function* sizes(root: string, keys: string[], signal: AbortSignal | undefi
 /** Null for an object that was deleted since its folder was read. */
 async function info(root: string, key: string): Promise<ObjectInfo | null> {
   try {
-    return { key, sizeBytes: (await stat(join(root, key))).size }
+    const { size, mtimeMs } = await stat(join(root, key))
+    return { key, sizeBytes: size, modifiedAtMs: Math.floor(mtimeMs) }
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
     throw error

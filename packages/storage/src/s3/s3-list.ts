@@ -23,13 +23,14 @@ export async function* listS3(parts: S3ListParts, call: ListCall): AsyncGenerato
   let token: string | undefined
   do {
     const page = await listPage(parts, call, token)
-    for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+    for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
       call.signal?.throwIfAborted()
       if (Key.endsWith('/')) continue // what consoles make to show a folder
       const key = Key.slice(prefix.length)
       if (!Key.startsWith(prefix) || key <= last) throw disordered(call.prefix, `${Key} after ${prefix}${last}`)
       last = key
-      yield { key, sizeBytes: Size }
+      if (LastModified === undefined) throw disordered(call.prefix, `${Key} without saying of when it is`)
+      yield { key, sizeBytes: Size, modifiedAtMs: LastModified.getTime() }
     }
     token = page.IsTruncated === true ? page.NextContinuationToken : undefined
     if (page.IsTruncated === true && token === undefined)
