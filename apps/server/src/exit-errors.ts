@@ -9,3 +9,6 @@ export class StartupError extends Error {
   readonly code = 'PICO_STARTUP'
   override readonly name = 'StartupError'
 }
+
+/** Another process goes on as this node: this one must not come back. */
+export class ReplacedError extends StartupError {}

@@ -1,5 +1,6 @@
 import type { KafkaTraffic } from '@pico/http-api'
 import {
+  type Broker,
   createKafkaApi,
   defaultKafkaApiSettings,
   defaultListenSettings,
@@ -8,21 +9,36 @@ import {
   listenKafka,
 } from '@pico/kafka-api'
 import { systemClock } from '@pico/log'
-import type { Streams } from '@pico/streams'
+import type { Membership, Streams } from '@pico/streams'
 import type { Logger } from 'pino'
+import { type HostPort, parseHostPort } from './host-port.ts'
 import type { KafkaConfig } from './serve-config.ts'
 import { listening } from './startup-problems.ts'
 
 export interface KafkaParts {
   readonly streams: Streams
+  readonly membership: Membership
   readonly observer: KafkaTraffic
   readonly log: Logger
+}
+
+/** Every live node that serves Kafka clients: the others as they say in the database, this one as it is. */
+function brokers({ node, nodes }: Membership, advertised: HostPort): Broker[] {
+  const here = { nodeId: node.nodeId, ...advertised, rack: null }
+  const live = nodes.flatMap(({ nodeId, addresses }): Broker[] => {
+    if (nodeId === node.nodeId) return [here]
+    const address = addresses['kafka']
+    return address === undefined
+      ? []
+      : [{ nodeId, ...parseHostPort(address, `the address of node ${nodeId}`), rack: null }]
+  })
+  return live.length === 0 ? [here] : live
 }
 
 /** Serves Kafka clients. @throws StartupError */
 export async function openKafka(
   kafka: KafkaConfig,
-  { streams, observer, log }: KafkaParts,
+  { streams, membership, observer, log }: KafkaParts,
 ): Promise<{ listener: KafkaListener; groups: GroupReader }> {
   const { requestBytesMax, idleTimeoutMs, connectionsMax, listen } = kafka
   let advertised = kafka.advertise ?? listen
@@ -30,7 +46,7 @@ export async function openKafka(
   const api = createKafkaApi(
     {
       streams,
-      cluster: { brokers: () => [{ nodeId: streams.nodeId, ...advertised, rack: null }] },
+      cluster: { brokers: () => brokers(membership, advertised) },
       clock: systemClock,
       log,
       observer,

@@ -1,11 +1,13 @@
-import type { Metadata, NodeIdentity } from '@pico/metadata'
+import { systemClock } from '@pico/log'
+import type { Metadata, NodeIdentity, NodeRecord } from '@pico/metadata'
 import { openPostgresMetadata } from '@pico/metadata/postgres'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import type { ObjectStore } from '@pico/storage'
+import { joinAlone, joinCluster, type Membership } from '@pico/streams'
 import type { Closers } from './closers.ts'
-import { StartupError } from './exit-errors.ts'
+import { ReplacedError, StartupError } from './exit-errors.ts'
 import { type FaultPoint, metadataWithFault } from './faults.ts'
-import { formatHostPort } from './host-port.ts'
+import { formatHostPort, type HostPort } from './host-port.ts'
 import { advertisedHttpAddress } from './http-config.ts'
 import { type MetadataUrl, shownDatabase } from './metadata-url.ts'
 import { probePrefix } from './probes.ts'
@@ -14,12 +16,27 @@ import { serveFlags } from './serve-flags.ts'
 import { shownPlace } from './shown-place.ts'
 import { explained } from './startup-problems.ts'
 
+export interface OpenedMetadata {
+  readonly metadata: Metadata
+  readonly node: NodeIdentity
+  readonly membership: Membership
+  readonly clusterId: string
+}
+
+export interface MetadataParts {
+  readonly store: ObjectStore
+  readonly fault: FaultPoint | null
+  readonly closers: Closers
+  /** The run of this node that this process was before it was fenced. */
+  readonly former: NodeIdentity | null
+  readonly onProblem: (message: string, error: unknown) => void
+}
+
+/** Opens the database, registers the node, and joins the others. @throws StartupError */
 export async function openMetadata(
   config: ServerConfig,
-  store: ObjectStore,
-  fault: FaultPoint | null,
-  closers: Closers,
-): Promise<{ metadata: Metadata; node: NodeIdentity; clusterId: string }> {
+  { store, fault, closers, former, onProblem }: MetadataParts,
+): Promise<OpenedMetadata> {
   return explained('metadata', config, async () => {
     const opened = await openDatabase(config.metadata)
     closers.add(() => opened.close())
@@ -30,23 +47,27 @@ export async function openMetadata(
         `the database was made for the cluster ${clusterId}, not ${config.clusterId} (--cluster-id)`,
       )
     }
-    await requireNoOtherNode(config, metadata)
+    const known = (await metadata.nodes.list()).find(({ nodeId }) => nodeId === config.nodeId)
+    if (former !== null) requireNoSuccessor(former, known)
+    const slots = known?.slots ?? config.slots
     const node = await metadata.nodes.register(
-      { nodeId: config.nodeId, addresses: addressesOf(config), slots: 1 },
+      { nodeId: config.nodeId, addresses: addressesOf(config), slots },
       Date.now(),
     )
     await requireOwnObjects(config, store, metadata, node)
-    return { metadata, node, clusterId }
+    const { heartbeatMs, nodeTtlMs: ttlMs } = config
+    const parts = { metadata, node, clock: systemClock, onProblem }
+    // A SQLite database has one process for as long as that lives, which no other can find dead.
+    const isShared = config.metadata.kind === 'postgres'
+    const membership = await (isShared ? joinCluster(parts, { heartbeatMs, ttlMs }) : joinAlone(parts))
+    return { metadata, node, membership, clusterId }
   })
 }
 
-/** A database serves one node so far: of two, each would merge and delete objects that the other still reads. */
-async function requireNoOtherNode({ nodeId }: ServerConfig, metadata: Metadata): Promise<void> {
-  const other = (await metadata.nodes.list()).find((node) => node.nodeId !== nodeId && !node.isFenced)
-  if (other === undefined) return
-  throw new StartupError(
-    `the database is node ${other.nodeId}'s and several nodes are not served yet: start this one with --node-id ${other.nodeId}, which ends the other if it still runs`,
-  )
+/** Two processes with one node id would fence each other for ever. */
+function requireNoSuccessor(former: NodeIdentity, known: NodeRecord | undefined): void {
+  if (known === undefined || known.nodeEpoch === former.nodeEpoch) return
+  throw new ReplacedError(`another process has started as node ${former.nodeId} (--node-id), and has fenced this one`)
 }
 
 function openDatabase(metadata: MetadataUrl): Promise<Metadata> {
@@ -55,11 +76,14 @@ function openDatabase(metadata: MetadataUrl): Promise<Metadata> {
     : openSqliteMetadata({ path: metadata.path })
 }
 
-/** As other nodes and operators are told them. */
-function addressesOf({ kafka, http }: ServerConfig): Record<string, string> {
-  const httpAddress = advertisedHttpAddress(http)
+/** As other nodes and operators are told them. `bound`: where the listeners turned out to listen. */
+export function addressesOf(
+  { kafka, http }: ServerConfig,
+  bound: { readonly kafka?: HostPort | null; readonly http?: HostPort | null } = {},
+): Record<string, string> {
+  const httpAddress = advertisedHttpAddress(http, bound.http?.port)
   return {
-    ...(kafka === null ? {} : { kafka: formatHostPort(kafka.advertise ?? kafka.listen) }),
+    ...(kafka === null ? {} : { kafka: formatHostPort(kafka.advertise ?? bound.kafka ?? kafka.listen) }),
     ...(httpAddress === null ? {} : { http: httpAddress }),
   }
 }

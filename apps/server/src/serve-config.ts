@@ -31,6 +31,9 @@ export interface KafkaConfig {
 export interface ServerConfig {
   readonly nodeId: number
   readonly clusterId: string
+  readonly slots: number
+  readonly heartbeatMs: number
+  readonly nodeTtlMs: number
   readonly metadata: MetadataUrl
   readonly storage: StoreUri
   readonly wal: WalUri
@@ -54,6 +57,9 @@ const schema = z.object({
   'cluster-id': z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,64}$/, 'is not 1 to 64 letters, digits, dots, dashes or underscores'),
+  slots: wholeNumber(0),
+  'heartbeat-ms': wholeNumber(10),
+  'node-ttl-ms': wholeNumber(100),
   listen: parsed(parseHostPort, '--listen'),
   'no-http': z.boolean(),
   protocol: z.enum(['pico', 'ds']),
@@ -102,10 +108,18 @@ export function serverConfig(given: ServeArguments): ServerConfig {
   if (settings.auth === 'required') {
     throw new StartupError('--auth required is not available yet in this version: there are no tokens to ask for')
   }
-  const storage = settings.storage
+  const { storage, 'heartbeat-ms': heartbeatMs, 'node-ttl-ms': nodeTtlMs } = settings
+  if (nodeTtlMs < 2 * heartbeatMs) {
+    throw new StartupError(
+      `--node-ttl-ms ${nodeTtlMs} is less than twice --heartbeat-ms ${heartbeatMs}: one lost heartbeat would end the node`,
+    )
+  }
   return {
     nodeId: settings['node-id'],
     clusterId: settings['cluster-id'],
+    slots: settings.slots,
+    heartbeatMs,
+    nodeTtlMs,
     metadata: settings['meta-url'],
     storage,
     wal: walConfig(settings.wal, storage, settings['meta-url']),

@@ -10,6 +10,15 @@ export interface ServeFlag {
 export const serveFlags = {
   'node-id': { describe: 'Id of this node, unique in its cluster', default: '1' },
   'cluster-id': { describe: 'Id that clients see; fixed when the database is made', default: 'picomq' },
+  slots: {
+    describe: 'Its share of the streams when it is new to the cluster, beside that of other nodes; 0 takes none',
+    default: '1',
+  },
+  'heartbeat-ms': { describe: 'How often a node of a cluster says in the database that it is alive', default: '2500' },
+  'node-ttl-ms': {
+    describe: 'How long after its last heartbeat a node counts as dead, to the others and to itself',
+    default: '10000',
+  },
   listen: { describe: 'Where streams are served over HTTP', default: '127.0.0.1:4437' },
   'no-http': { describe: 'Do not serve streams over HTTP on --listen', switch: true },
   protocol: { describe: 'What --listen speaks: Pico, or Durable Streams', choices: ['pico', 'ds'], default: 'pico' },

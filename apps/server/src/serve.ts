@@ -1,9 +1,10 @@
-import { StartupError, UsageError } from './exit-errors.ts'
+import { FencedError, MetadataUnavailableError, type NodeIdentity } from '@pico/metadata'
+import { ReplacedError, StartupError, UsageError } from './exit-errors.ts'
 import { parseFaultPoint } from './faults.ts'
 import { openLogger } from './logger.ts'
-import { serverConfig } from './serve-config.ts'
+import { type ServerConfig, serverConfig } from './serve-config.ts'
 import type { ServeArguments } from './serve-flags.ts'
-import { type RunningServer, startServer } from './start-server.ts'
+import { type RunningServer, type ServerComponents, startServer } from './start-server.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -16,23 +17,26 @@ export async function serve(
   environment: Environment,
   warnings: readonly string[],
 ): Promise<number> {
-  let server: RunningServer
   const signals = new Signals()
   try {
     const config = serverConfig(given)
     const fault = parseFaultPoint(environment)
     const log = await openLogger(config.logLevel, { pretty: process.stderr.isTTY === true })
     for (const warning of warnings) log.warn(warning)
-    const starting = startServer(config, { log, fault })
-    const started = await Promise.race([starting, signals.first])
-    // What a start has done so far is what a crash leaves, which the next one takes over.
-    if (typeof started === 'string') process.exit(0)
-    server = started
-    const end = await Promise.race([signals.first, server.fenced])
-    log.info({ reason: end }, 'stopping')
-    await server.close()
-    log.info('stopped')
-    return end === 'fenced' ? 1 : 0
+    for (let former: NodeIdentity | null = null; ; ) {
+      const starting: Promise<RunningServer> =
+        former === null ? startServer(config, { log, fault }) : comeBack(config, { log, former }, signals)
+      const started: RunningServer | NodeJS.Signals = await Promise.race([starting, signals.first])
+      // What a start has done so far is what a crash leaves, which the next one takes over.
+      if (typeof started === 'string') process.exit(0)
+      const end = await Promise.race([signals.first, started.fenced])
+      log.info({ reason: end }, 'stopping')
+      await started.close()
+      log.info('stopped')
+      if (end !== 'fenced') return 0
+      former = { nodeId: started.nodeId, nodeEpoch: started.nodeEpoch }
+      log.warn('fenced: others may have taken over; starting anew')
+    }
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof StartupError)) throw error
     console.error(`pico: ${error.message}`)
@@ -40,6 +44,30 @@ export async function serve(
   } finally {
     signals.close()
   }
+}
+
+const comeBackMs = 1000
+
+/** Starts again as a new run of the node, however long the database or the store stay away. @throws ReplacedError */
+async function comeBack(
+  config: ServerConfig,
+  components: ServerComponents & { readonly former: NodeIdentity },
+  signals: Signals,
+): Promise<RunningServer> {
+  for (;;) {
+    try {
+      return await startServer(config, components)
+    } catch (error) {
+      if (error instanceof ReplacedError || !isPassing(error)) throw error
+      components.log.warn({ err: error }, 'the node could not start anew, which will be tried again')
+    }
+    await Promise.race([signals.first, new Promise((resolve) => setTimeout(resolve, comeBackMs))])
+  }
+}
+
+/** The world is not as it should be, which may pass. */
+function isPassing(error: unknown): boolean {
+  return error instanceof StartupError || error instanceof MetadataUnavailableError || error instanceof FencedError
 }
 
 /** The first SIGTERM or SIGINT asks for an orderly end; the second one ends the process at once. */

@@ -1,6 +1,7 @@
 import type { HttpListener } from '@pico/http-api'
 import { type LogSettings, openLog, systemClock } from '@pico/log'
-import { openStreams, recordBatchEntries } from '@pico/streams'
+import type { NodeIdentity } from '@pico/metadata'
+import { type Membership, openStreams, recordBatchEntries, type Streams } from '@pico/streams'
 import type { Logger } from 'pino'
 import { adminBackend, openWatch, urlOf, type Watch } from './admin-listener.ts'
 import { Closers } from './closers.ts'
@@ -9,7 +10,7 @@ import { formatHostPort, type HostPort } from './host-port.ts'
 import { advertisedHttpAddress } from './http-config.ts'
 import { openHttp } from './http-listeners.ts'
 import { openKafka } from './kafka-listener.ts'
-import { openMetadata } from './open-persistence.ts'
+import { addressesOf, openMetadata } from './open-persistence.ts'
 import { openStores } from './open-stores.ts'
 import { metadataProbe, storeProbe } from './probes.ts'
 import type { ServerConfig } from './serve-config.ts'
@@ -19,6 +20,8 @@ import { storagePromises } from './storage-promise.ts'
 export interface ServerComponents {
   readonly log: Logger
   readonly fault?: FaultPoint | null
+  /** The run of this node that this process was before it was fenced. */
+  readonly former?: NodeIdentity | null
 }
 
 export interface RunningServer {
@@ -32,7 +35,7 @@ export interface RunningServer {
   readonly durableStreams: HostPort | null
   /** Where health, metrics and the admin API are. */
   readonly admin: HostPort | null
-  /** Resolves when another node epoch has taken over: this one may not go on. */
+  /** Resolves when this run of the node may not go on: others took it for dead, or another process has its id. */
   readonly fenced: Promise<'fenced'>
   /** Says that it is not ready, serves on for as long as it was told, lets requests at hand finish, makes everything durable, closes. */
   close(): Promise<void>
@@ -59,7 +62,7 @@ export async function startServer(config: ServerConfig, components: ServerCompon
 
 async function open(
   config: ServerConfig,
-  { log, fault = null }: ServerComponents,
+  { log, fault = null, former = null }: ServerComponents,
   closers: Closers,
 ): Promise<RunningServer> {
   const watch = await openWatch(config, log)
@@ -67,11 +70,12 @@ async function open(
   if (admin !== null) closers.add(() => admin.close(drainMs))
 
   const { store, wal, bare } = await openStores({ config, fault, closers, log })
-  const { metadata, node, clusterId } = await openMetadata(config, store, fault, closers)
+  const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
+  const opened = await openMetadata(config, { store, fault, closers, former, onProblem })
+  const { metadata, node, membership, clusterId } = opened
   for (const [flag, folder] of bare) readiness.watch(storeProbe(flag, folder, node.nodeId))
   readiness.watch(metadataProbe(metadata))
 
-  const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
   const fenced = Promise.withResolvers<'fenced'>()
   const engine = await explained('log', config, () =>
     openLog(
@@ -82,6 +86,7 @@ async function open(
         node,
         clock: systemClock,
         format: recordBatchEntries,
+        leads: () => membership.leads,
         onProblem,
       },
       logSettings(config),
@@ -96,7 +101,7 @@ async function open(
 
   const partitionsMax = config.kafka?.partitionsMax ?? 1
   const streams = await openStreams(
-    { log: engine, metadata, node, clusterId, clock: systemClock, onProblem },
+    { log: engine, metadata, node, membership, clusterId, clock: systemClock, onProblem },
     { partitionsMax },
   )
   closers.add(() => streams.close())
@@ -107,10 +112,13 @@ async function open(
     const listener = await openHttp(listenerConfig, config.http, { streams, metrics, log })
     doors.add(listenerConfig.flag, listener)
   }
-  const kafka = config.kafka === null ? null : await openKafka(config.kafka, { streams, observer: metrics.kafka, log })
+  const kafka =
+    config.kafka === null ? null : await openKafka(config.kafka, { streams, membership, observer: metrics.kafka, log })
   if (kafka !== null) doors.add('kafka-listen', kafka.listener)
 
   const http = doors.where('listen')
+  const addresses = addressesOf(config, { kafka: doors.where('kafka-listen'), http })
+  await explained('metadata', config, () => metadata.nodes.setAddresses(node, addresses))
   watch.show(
     adminBackend({
       streams,
@@ -133,7 +141,7 @@ async function open(
     durableStreams: doors.where('ds-listen'),
     admin: admin && { host: admin.host, port: admin.port },
     fenced: fenced.promise,
-    close: () => close(config, watch, closers),
+    close: () => close(config, { watch, closers, streams, membership }),
   }
 }
 
@@ -149,10 +157,23 @@ function sayWhere({ http }: ServerConfig, doors: Doors, admin: HostPort | null, 
   if (admin !== null) log.info(`serving health, metrics and the admin API on ${urlOf(admin)}`)
 }
 
-async function close({ shutdownDrainMs }: ServerConfig, { readiness }: Watch, closers: Closers): Promise<void> {
+interface Closing {
+  readonly watch: Watch
+  readonly closers: Closers
+  readonly streams: Streams
+  readonly membership: Membership
+}
+
+async function close(
+  { shutdownDrainMs }: ServerConfig,
+  { watch: { readiness }, closers, streams, membership }: Closing,
+): Promise<void> {
   readiness.become('draining')
-  if (readiness.state === 'draining' && shutdownDrainMs > 0)
-    await new Promise((resolve) => setTimeout(resolve, shutdownDrainMs))
+  if (readiness.state === 'draining') {
+    if (shutdownDrainMs > 0) await new Promise((resolve) => setTimeout(resolve, shutdownDrainMs))
+    // While others are told who has the streams now, there is somebody to tell them.
+    if (membership.nodes.some(({ nodeId }) => nodeId !== membership.node.nodeId)) await streams.handOver()
+  }
   await closers.close()
 }
 

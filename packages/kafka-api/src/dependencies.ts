@@ -15,8 +15,13 @@ export interface Broker {
 
 /** Who is there. */
 export interface Cluster {
-  /** Every live node, this one among them. Never empty: a client that is told of no broker gives up for good. */
+  /** Every live node that serves Kafka clients, by id, this one among them until it leaves. Never empty: a client that is told of no broker gives up for good. */
   brokers(): readonly Broker[]
+}
+
+/** The broker that clients are to take for the controller: any would do, and all nodes name the same one. */
+export function controllerId(brokers: readonly Broker[]): number {
+  return brokers[0]?.nodeId ?? -1
 }
 
 export interface KafkaApiSettings {

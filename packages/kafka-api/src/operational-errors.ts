@@ -33,6 +33,18 @@ const retriable: Readonly<Record<string, Readonly<Record<Operation, number>>>> =
     manage: kafkaErrors.requestTimedOut.code,
     coordinate: kafkaErrors.notCoordinator.code,
   },
+  PICO_STREAMS_ELSEWHERE: {
+    append: kafkaErrors.notLeaderOrFollower.code,
+    read: kafkaErrors.notLeaderOrFollower.code,
+    manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.notCoordinator.code,
+  },
+  PICO_METADATA_STREAM_NOT_OWNED: {
+    append: kafkaErrors.notLeaderOrFollower.code,
+    read: kafkaErrors.notLeaderOrFollower.code,
+    manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.notCoordinator.code,
+  },
   PICO_METADATA_UNAVAILABLE: {
     append: kafkaErrors.notEnoughReplicas.code,
     read: kafkaErrors.kafkaStorageError.code,

@@ -7,14 +7,15 @@ export function partitionState(
   { partition, leaderNodeId, leaderEpoch }: PartitionDescription,
   brokers: readonly Pick<Broker, 'nodeId'>[],
 ) {
+  const replicas = leaderNodeId === null ? [] : [leaderNodeId]
   const hasLeader = brokers.some(({ nodeId }) => nodeId === leaderNodeId)
   return {
     errorCode: hasLeader ? kafkaErrors.none.code : kafkaErrors.leaderNotAvailable.code,
     partitionIndex: partition,
-    leaderId: hasLeader ? leaderNodeId : -1,
+    leaderId: hasLeader && leaderNodeId !== null ? leaderNodeId : -1,
     leaderEpoch,
-    replicaNodes: [leaderNodeId],
-    isrNodes: hasLeader ? [leaderNodeId] : [],
-    offlineReplicas: hasLeader ? [] : [leaderNodeId],
+    replicaNodes: replicas,
+    isrNodes: hasLeader ? replicas : [],
+    offlineReplicas: hasLeader ? [] : replicas,
   }
 }

@@ -21,14 +21,25 @@ export interface AdoptedWal {
 }
 
 /**
- * Takes over what earlier runs of this node left in the WAL, before anything is served: extents that point into the WAL objects and
- * segments, no byte moved; compaction merges them later. Entries that were packed already are left out by their offsets.
+ * Takes over what earlier runs of this node left in the WAL, before anything is served, and deletes what they had begun to upload.
  * @throws SegmentDamagedError when acknowledged entries cannot be read back: starting without them would lose them.
  */
 export async function adoptLeftWal(components: LogComponents): Promise<AdoptedWal> {
-  const { metadata, node, wal, clock } = components
-  const objects = await metadata.log.walObjects(node.nodeId)
-  const segments = await metadata.log.walSegments(node.nodeId)
+  const { nodeId, nodeEpoch } = components.node
+  const adopted = await adoptWalOf(components, { nodeId, nodeEpoch: nodeEpoch - 1 })
+  await dropStrays(components)
+  return adopted
+}
+
+/**
+ * Takes over what a fenced node epoch and those before it left in the WAL: extents that point into the WAL objects and segments, no byte
+ * moved; compaction merges them later. Entries that were packed already are left out by their offsets. @throws SegmentDamagedError
+ */
+export async function adoptWalOf(components: LogComponents, fenced: NodeIdentity): Promise<AdoptedWal> {
+  const { metadata, node, clock } = components
+  const isLeft = (row: { readonly node: NodeIdentity }) => row.node.nodeEpoch <= fenced.nodeEpoch
+  const objects = (await metadata.log.walObjects(fenced.nodeId)).filter(isLeft)
+  const segments = (await metadata.log.walSegments(fenced.nodeId)).filter(isLeft)
   const units = [...objects.map(leftObject), ...(segments.length > 0 ? await leftSegments(components, segments) : [])]
   const totals = { entries: 0, lengthBytes: 0, statefulStreamIds: [] as number[] }
   if (units.length > 0) {
@@ -71,15 +82,7 @@ export async function adoptLeftWal(components: LogComponents): Promise<AdoptedWa
       },
       clock.nowMs(),
     )
-    // Nobody reads yet, so that what is not pointed into need not outlive its doom.
-    const pointedInto = new Set(extents.map((extent) => extent.objectId - firstId))
-    const empty = units.filter((_, i) => !pointedInto.has(i)).map((unit) => unit.key)
-    if (empty.length > 0) {
-      await wal.store.delete(empty)
-      await metadata.log.forgetDoomed(empty)
-    }
   }
-  await dropStrays(components)
   return totals
 }
 

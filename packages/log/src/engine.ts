@@ -1,8 +1,10 @@
 import { strict as assert } from 'node:assert'
-import { type Extent, FencedError } from '@pico/metadata'
-import type { AdoptedWal } from './adopt.ts'
+import { type Extent, FencedError, type NodeIdentity } from '@pico/metadata'
+import { ObjectMissingError } from '@pico/storage'
+import { type AdoptedWal, adoptWalOf } from './adopt.ts'
 import { AppendFailedError, LogClosedError } from './errors.ts'
 import { extentBytes } from './extent-bytes.ts'
+import { switchToRead } from './extent-switch.ts'
 import { Flush } from './flush.ts'
 import type { Log, LogComponents, LogStats } from './log.ts'
 import { LogCache, type Slab } from './log-cache.ts'
@@ -109,6 +111,31 @@ export class LogEngine implements Log, StreamEngine {
     this.#streams.delete(streamId)
   }
 
+  async release(streamIds: readonly number[]): Promise<void> {
+    this.#assertOpen()
+    await this.flush()
+    const streams = streamIds.flatMap((streamId) => this.#streams.get(streamId) ?? [])
+    await this.#guarded(this.#packer.emptyWalOf(streams))
+    for (const stream of streams) this.#streams.delete(stream.streamId)
+  }
+
+  async adopt(fenced: NodeIdentity): Promise<void> {
+    this.#assertOpen()
+    await this.#guarded(adoptWalOf(this.#components, fenced))
+  }
+
+  async relocate(streamId: number): Promise<void> {
+    const { metadata, node } = this.#components
+    const [read] = await this.#guarded(metadata.streams.open(node, [streamId]))
+    const stream = this.#streams.get(streamId)
+    if (stream !== undefined && read !== undefined) switchToRead(stream, read.extents)
+  }
+
+  fence(): void {
+    const { nodeId, nodeEpoch } = this.#components.node
+    this.#fence(new FencedError(nodeId, nodeEpoch))
+  }
+
   append(stream: OpenStream, entry: NewEntry): Appended {
     this.#assertOpen()
     const lengthBytes = entry.bytes.length
@@ -140,8 +167,14 @@ export class LogEngine implements Log, StreamEngine {
     return stream.startOffset
   }
 
-  readPacked(extent: Extent, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return extentBytes(this.#components, this.stored, extent, signal)
+  async *readPacked(extent: Extent, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    try {
+      yield* extentBytes(this.#components, this.stored, extent, signal)
+    } catch (error) {
+      // Another node has merged the object with others: whoever reads the stream's extents next finds it.
+      if (error instanceof ObjectMissingError) await this.relocate(extent.streamId)
+      throw error
+    }
   }
 
   replacePacked(

@@ -19,6 +19,11 @@ export interface LogComponents {
   readonly node: NodeIdentity
   readonly clock: Clock
   readonly format: EntryFormat
+  /**
+   * Whether this node, at this moment, is the one that does for all what one node has to do: retention and compaction of what nobody has
+   * open, merging of objects, deletion of doomed ones. Default: it is, as the only one.
+   */
+  readonly leads?: () => boolean
   /** Told of what failed in the background and will be tried again: an operator wants to know. */
   readonly onProblem?: (message: string, error: unknown) => void
 }
@@ -34,6 +39,20 @@ export interface Log {
   ): Promise<(LogStream | undefined)[]>
   /** An open stream, or undefined. */
   opened(streamId: number): LogStream | undefined
+  /**
+   * Gives streams up that take no appends any more: makes what they have durable, takes it over into extents (invariant B: a stream that
+   * is open nowhere has nothing un-packed), and forgets them. They are still this node's, in SQL. @throws FencedError, MetadataUnavailableError
+   */
+  release(streamIds: readonly number[]): Promise<void>
+  /**
+   * Takes over what a fenced node epoch, and earlier ones of the same node, left in the WAL: no byte moves, and its streams may be
+   * opened. May be repeated, and done by several nodes at once. @throws FencedError, MetadataUnavailableError
+   */
+  adopt(fenced: NodeIdentity): Promise<void>
+  /** Reads from SQL where a stream's entries are: another node may have merged the objects they were in. @throws FencedError, MetadataUnavailableError */
+  relocate(streamId: number): Promise<void>
+  /** This node may serve no more: what is pending fails, nothing is accepted from then on, and `onFenced` is called. */
+  fence(): void
   /** Forgets a stream that was deleted: its un-packed entries are not packed. Pending appends settle with their flush. */
   forget(streamId: number): void
   /**

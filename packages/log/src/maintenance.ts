@@ -1,4 +1,4 @@
-import { FencedError } from '@pico/metadata'
+import { FencedError, StreamNotOwnedError } from '@pico/metadata'
 import { compactOnce } from './compaction.ts'
 import type { LogComponents } from './log.ts'
 import type { OpenStream } from './open-stream.ts'
@@ -32,7 +32,7 @@ export function startMaintenance(
   settings: LogSettings,
   parts: MaintenanceParts,
 ): Maintenance {
-  const { clock } = components
+  const { clock, leads = () => true } = components
   const counts = { compactions: 0, deletedObjects: 0 }
   const stopping = new AbortController()
   let running: Promise<void> | null = null
@@ -40,17 +40,17 @@ export function startMaintenance(
 
   const round = async () => {
     const nowMs = clock.nowMs()
-    const own = { node: components.node, unowned: true }
+    const own = { node: components.node, unowned: leads() }
     for (const { streamId, trimTo } of await components.metadata.streams.retentionDue(own, nowMs, trimsPerRound)) {
       if (stopping.signal.aborted) return
-      await parts.trim(streamId, trimTo)
+      await trimOwn(parts, streamId, trimTo)
     }
-    for (let i = 0; i < compactionsPerRound && !stopping.signal.aborted; i += 1) {
+    for (let i = 0; i < compactionsPerRound && leads() && !stopping.signal.aborted; i += 1) {
       if (!(await compactOnce(components, settings, parts, stopping.signal))) break
       counts.compactions += 1
     }
     if (!stopping.signal.aborted) await parts.onMaintenance(stopping.signal)
-    counts.deletedObjects += await deleteDoomed(components, parts.stored, nowMs - settings.doomedGraceMs)
+    if (leads()) counts.deletedObjects += await deleteDoomed(components, parts.stored, nowMs - settings.doomedGraceMs)
     parts.dropIdle()
   }
   const run = () => {
@@ -81,6 +81,15 @@ export function startMaintenance(
       cancelTimer()
       await running?.catch(() => undefined) // cut short on purpose; what it had not finished, the next start finds in SQL
     },
+  }
+}
+
+/** Retention of a stream; none of our business any more where another node has it by now. */
+async function trimOwn(parts: MaintenanceParts, streamId: number, trimTo: number): Promise<void> {
+  try {
+    await parts.trim(streamId, trimTo)
+  } catch (error) {
+    if (!(error instanceof StreamNotOwnedError)) throw error
   }
 }
 

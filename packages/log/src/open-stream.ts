@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert'
 import type { Extent, OpenedStream, StreamRecord } from '@pico/metadata'
+import { ObjectMissingError } from '@pico/storage'
 import type { EntryHeader } from './entry-format.ts'
+import { ReadFailedError } from './errors.ts'
 import { type EntryBytes, entries, Gather } from './gather.ts'
 import type { Appended, LogRead, LogStream, LogStreamObserver, NewEntry, PackedRange } from './log-stream.ts'
 import type { Run } from './run.ts'
@@ -18,6 +20,7 @@ export interface StreamEngine {
     entries: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<boolean>
+  relocate(streamId: number): Promise<void>
   nowMs(): number
 }
 
@@ -91,6 +94,19 @@ export class OpenStream implements LogStream {
   async findTimestamp(timestampMs: number): Promise<EntryHeader | null> {
     const mayHold = (range: { maxTimestampMs: number; endOffset: number }) =>
       range.maxTimestampMs >= timestampMs && range.endOffset > this.startOffset
+    const find = () => this.#findPacked(timestampMs, mayHold)
+    const found = await find().catch((error: unknown) => this.#elsewhere(error, find))
+    if (found !== null) return found
+    // The runs are looked at last, and in place: while the extents were read, some may have been packed into new ones.
+    for (const run of [...this.runs]) {
+      if (!mayHold(run)) continue
+      const found = this.#findIn(await this.#pieceAt(Math.max(run.baseOffset, this.startOffset)), timestampMs)
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  async #findPacked(timestampMs: number, mayHold: (extent: Extent) => boolean): Promise<EntryHeader | null> {
     const { stored } = this.#engine
     for (const extent of this.extents) {
       if (!mayHold(extent)) continue
@@ -101,13 +117,14 @@ export class OpenStream implements LogStream {
         if (found !== null) return found
       }
     }
-    // The runs are looked at last, and in place: while the extents were read, some may have been packed into new ones.
-    for (const run of [...this.runs]) {
-      if (!mayHold(run)) continue
-      const found = this.#findIn(await this.#pieceAt(Math.max(run.baseOffset, this.startOffset)), timestampMs)
-      if (found !== null) return found
-    }
     return null
+  }
+
+  /** Reads again where the object was gone: another node has merged it with others, and SQL says where its entries are now. */
+  async #elsewhere<T>(error: unknown, read: () => T | Promise<T>): Promise<T> {
+    if (!(error instanceof ReadFailedError && error.cause instanceof ObjectMissingError)) throw error
+    await this.#engine.relocate(this.streamId)
+    return read()
   }
 
   maxTimestampMs(): number {
@@ -200,7 +217,9 @@ export class OpenStream implements LogStream {
       if (lent !== null) return { ...lent, baseOffset: run.baseOffset, endOffset: run.endOffset }
       if (!run.packed) return this.#engine.stored.bytesOfRun(this.runs, runIndex, signal)
     }
-    return this.#engine.stored.bytesAt(this.streamId, this.extents, offset, signal)
+    const read = () => this.#engine.stored.bytesAt(this.streamId, this.extents, offset, signal)
+    const piece = read()
+    return piece instanceof Promise ? piece.catch((error: unknown) => this.#elsewhere(error, read)) : piece
   }
 }
 

@@ -5,7 +5,7 @@ import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
 import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
-import type { Run } from './run.ts'
+import type { Run, RunLocation } from './run.ts'
 import type { LogSettings } from './settings.ts'
 import type { StoredEntries } from './stored-entries.ts'
 import { foldStates } from './stream-states.ts'
@@ -35,6 +35,7 @@ interface PackerParts {
 export class Packer {
   packs = 0
   unpackedBytes = 0
+  #unpackedRuns = 0
   readonly #components: LogComponents
   readonly #settings: LogSettings
   readonly #parts: PackerParts
@@ -62,7 +63,8 @@ export class Packer {
     for (const run of flush.runs) run.location = { key: location.key, position: bodyAt + run.bodyPosition }
     this.#frames.push({ unit: location.unit, runs: flush.runs, lengthBytes: flush.lengthBytes })
     this.unpackedBytes += flush.lengthBytes
-    if (this.unpackedBytes >= this.#settings.packBytes) this.#packSoon()
+    this.#unpackedRuns += flush.runs.length
+    if (this.#isPackDue) this.#packSoon()
     else this.#cancelTimer ??= this.#components.clock.after(this.#settings.packIntervalMs, () => this.#packSoon())
   }
 
@@ -79,11 +81,15 @@ export class Packer {
     return this.#inTurn(async () => {
       const runs = stream.runs.filter((run) => !run.packed)
       if (runs.length === 0 || this.#parts.stream(stream.streamId) !== stream) return
-      const { object, slices } = await this.#write(runs)
-      const extents = slices.map((slice) => extentOf(slice, object.objectId))
-      await this.#commit({ objects: [object], extents, runs, units: [] })
-      this.#switchOver(runs, { object, slices })
+      await this.#packRuns(runs)
     })
+  }
+
+  async #packRuns(runs: readonly Run[]): Promise<void> {
+    const { object, slices } = await this.#write(runs)
+    const extents = slices.map((slice) => extentOf(slice, object.objectId))
+    await this.#commit({ objects: [object], extents, runs, units: [] })
+    this.#switchOver(runs, { object, slices })
   }
 
   async stop(): Promise<void> {
@@ -92,37 +98,51 @@ export class Packer {
     await this.#lastTurn // what failed, whoever asked for it was told; adoptRest() takes over whatever could not be packed
   }
 
+  /** Empties the WAL of these streams, which take no appends any more, and leaves the rest where it is. */
+  emptyWalOf(streams: readonly OpenStream[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const runs = streams.flatMap((stream) => stream.runs.filter((run) => !run.packed))
+      if (runs.length === 0) return
+      runs.sort(byStreamAndOffset)
+      if (this.#components.wal.kind === 'local') await this.#packRuns(runs)
+      else await this.#adopt(runs, [])
+      for (const run of runs) run.packed = true
+    })
+  }
+
   /** At the end: extents into the WAL for what is left. */
   async adoptRest(): Promise<void> {
-    const { metadata } = this.#components
     const units = [...new Set(this.#frames.map((frame) => frame.unit))]
     const packedUnits = this.#lingering.filter((unit) => !units.includes(unit))
     if (units.length + packedUnits.length === 0) return
-    const firstId = units.length > 0 ? await metadata.nodes.reserve('objectId', units.length) : 0
-    const objectIds = new Map(units.map((unit, i) => [unit.key, firstId + i]))
-    const runs = this.#liveRuns(this.#frames)
-    const extents = runs.map((run): NewExtent => {
-      const objectId = objectIds.get(run.location?.key ?? '')
-      if (objectId === undefined || run.location === null) throw new Error('a committed run has no place in the WAL')
-      return {
-        streamId: run.streamId,
-        baseOffset: run.baseOffset,
-        endOffset: run.endOffset,
-        objectId,
-        position: run.location.position,
-        lengthBytes: run.lengthBytes,
-        maxTimestampMs: run.maxTimestampMs,
-        crc32c: run.crc32c,
-      }
-    })
-    const objects = units.map((unit) => ({
-      objectId: objectIds.get(unit.key) ?? 0,
-      key: unit.key,
-      lengthBytes: unit.lengthBytes,
-    }))
-    await this.#commit({ objects, extents, runs, units: [...packedUnits, ...units] })
+    await this.#adopt(this.#liveRuns(this.#frames), [...packedUnits, ...units])
     this.#frames = []
     this.unpackedBytes = 0
+    this.#unpackedRuns = 0
+  }
+
+  /** Extents into the WAL itself for these runs, and an end to the rows of `units`, of which nothing else is left. */
+  async #adopt(runs: readonly Run[], units: readonly WalUnit[]): Promise<void> {
+    const places = new Map([...units, ...this.#frames.map((frame) => frame.unit)].map((unit) => [unit.key, unit]))
+    const keys = [...new Set(runs.map((run) => placeOf(run).key))]
+    const firstId = keys.length > 0 ? await this.#components.metadata.nodes.reserve('objectId', keys.length) : 0
+    const objectIds = new Map(keys.map((key, i) => [key, firstId + i]))
+    const objects = keys.map((key, i) => {
+      const unit = places.get(key)
+      if (unit === undefined) throw new Error('a committed run has no place in the WAL')
+      return { objectId: firstId + i, key, lengthBytes: unit.lengthBytes }
+    })
+    const extents = runs.map((run): NewExtent => {
+      const { key, position } = placeOf(run)
+      const { streamId, baseOffset, endOffset, lengthBytes, maxTimestampMs, crc32c } = run
+      const objectId = objectIds.get(key) ?? 0
+      return { streamId, baseOffset, endOffset, objectId, position, lengthBytes, maxTimestampMs, crc32c }
+    })
+    await this.#commit({ objects, extents, runs, units })
+  }
+
+  get #isPackDue(): boolean {
+    return this.unpackedBytes >= this.#settings.packBytes || this.#unpackedRuns >= this.#settings.packRuns
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -137,7 +157,7 @@ export class Packer {
     if (this.#stopped) return
     this.pack().then(
       () => {
-        if (this.unpackedBytes >= this.#settings.packBytes) this.#packSoon()
+        if (this.#isPackDue) this.#packSoon()
       },
       (error: unknown) => {
         if (error instanceof FencedError) this.#parts.onFenced(error)
@@ -163,7 +183,10 @@ export class Packer {
       })
       this.#lingering = lingering
       this.#frames = this.#frames.slice(frames.length)
-      for (const frame of frames) this.unpackedBytes -= frame.lengthBytes
+      for (const frame of frames) {
+        this.unpackedBytes -= frame.lengthBytes
+        this.#unpackedRuns -= frame.runs.length
+      }
       if (object !== null) this.#switchOver(runs, object)
       this.packs += 1
       this.#parts.onPacked()
@@ -175,7 +198,7 @@ export class Packer {
   #liveRuns(frames: readonly Frame[]): Run[] {
     const isWanted = (run: Run) => !run.packed && this.#parts.stream(run.streamId) !== undefined
     const runs = frames.flatMap((frame) => frame.runs.filter(isWanted))
-    return runs.sort((a, b) => a.streamId - b.streamId || a.baseOffset - b.baseOffset)
+    return runs.sort(byStreamAndOffset)
   }
 
   /** Units whose every frame is among these: those that get no more of them, and those that may. */
@@ -260,6 +283,15 @@ export class Packer {
     this.#unreleased = this.#unreleased.filter((unit) => stored.isRead(unit.key))
     for (const unit of unread) wal.release(unit)
   }
+}
+
+function byStreamAndOffset(a: Run, b: Run): number {
+  return a.streamId - b.streamId || a.baseOffset - b.baseOffset
+}
+
+function placeOf(run: Run): RunLocation {
+  if (run.location === null) throw new Error('a committed run has no place in the WAL')
+  return run.location
 }
 
 function extentOf(slice: StreamSlice, objectId: number): NewExtent {

@@ -14,6 +14,8 @@ export interface LogSettings {
   readonly readaheadBytesMax: number
   /** Un-packed bytes that start a pack. */
   readonly packBytes: number
+  /** Un-packed runs (the entries of one stream in one flush) that start a pack: adopting them, should this node die, is a row for each. */
+  readonly packRuns: number
   /** Un-packed bytes past which input is not read until packing has caught up. */
   readonly unpackedBytesMax: number
   /** Age of the oldest un-packed entry that starts a pack. */
@@ -43,6 +45,7 @@ export const defaultLogSettings: LogSettings = {
   blockCacheBytes: 100 * MiB,
   readaheadBytesMax: 4 * MiB,
   packBytes: 128 * MiB,
+  packRuns: 50_000,
   unpackedBytesMax: 1024 * MiB,
   packIntervalMs: 60_000,
   segmentBytes: 64 * MiB,

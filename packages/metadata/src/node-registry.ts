@@ -20,6 +20,8 @@ export interface NodeRegistry {
     node: { nodeId: number; addresses: Record<string, string>; slots: number },
     nowMs: number,
   ): Promise<NodeIdentity>
+  /** Says where the node is reached, where that was not known yet when it registered. @throws FencedError */
+  setAddresses(node: NodeIdentity, addresses: Record<string, string>): Promise<void>
   /**
    * Says that the node is alive, now, by the database's clock. As the answer takes its time, the node may count on no more than its
    * time to live from when it asked. @throws FencedError

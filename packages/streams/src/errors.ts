@@ -29,3 +29,12 @@ export class PartitionGoneError extends StreamsError {
     this.name = 'PartitionGoneError'
   }
 }
+
+/** Another node has a stream that has to be here, and did not let go of it in time: try again. */
+export class StreamsElsewhereError extends StreamsError {
+  readonly code = 'PICO_STREAMS_ELSEWHERE'
+  constructor(streamName: string) {
+    super(`another node has stream ${streamName}, and did not let go of it in time`)
+    this.name = 'StreamsElsewhereError'
+  }
+}

@@ -28,6 +28,14 @@ export class ExpiryRenewals {
     return this.#ends.has(streamId) || this.#underWay.has(streamId)
   }
 
+  /** SQL knows of all that was put before. @throws MetadataUnavailableError */
+  async flush(): Promise<void> {
+    await this.#writing
+    await this.#write()
+    if (this.#ends.size > 0)
+      throw new MetadataUnavailableError('putting off the ends of streams', { cause: 'nobody answered' })
+  }
+
   async close(): Promise<void> {
     this.#isOver = true
     this.#cancelTimer?.()

@@ -1,5 +1,18 @@
-export { InvalidDefaultsError, PartitionGoneError, ProducerStateUnreadableError } from './errors.ts'
+export {
+  InvalidDefaultsError,
+  PartitionGoneError,
+  ProducerStateUnreadableError,
+  StreamsElsewhereError,
+} from './errors.ts'
 export type { InternalStream, InternalStreamAnswer, InternalStreams, StreamLabels } from './internal-streams.ts'
+export {
+  defaultMembershipSettings,
+  joinAlone,
+  joinCluster,
+  type Membership,
+  type MembershipParts,
+  type MembershipSettings,
+} from './membership.ts'
 export { streamNameOf, topicNameProblem, topicOfStreamName } from './names.ts'
 export { openStreams, type StreamsComponents } from './open-streams.ts'
 export type {

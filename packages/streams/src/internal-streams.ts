@@ -5,10 +5,10 @@ import type { Partition } from './partition.ts'
 import type { StreamsSettings } from './settings.ts'
 import type { TopicRef } from './streams.ts'
 import { Together } from './together.ts'
-import { leaderEpochHere, type Topic } from './topic.ts'
+import type { Topic } from './topic.ts'
 import { TopicCache } from './topic-cache.ts'
 import type { TopicCatalogParts } from './topic-catalog.ts'
-import { topicConfigInForce } from './topic-config.ts'
+import { type TopicConfig, topicConfigInForce } from './topic-config.ts'
 
 /** Short facts about a stream, kept in its row, for whoever lists streams without opening them. */
 export type StreamLabels = Readonly<Record<string, string>>
@@ -16,6 +16,8 @@ export type StreamLabels = Readonly<Record<string, string>>
 export interface InternalStream {
   readonly name: string
   readonly labels: StreamLabels
+  /** Another node has it. */
+  readonly isElsewhere: boolean
 }
 
 /**
@@ -31,6 +33,11 @@ export interface InternalStreams {
   delete(name: string): Promise<boolean>
   /** Those whose name begins with `prefix` and comes after `after`, in byte order of names. Opens nothing. */
   list(page: { prefix: string; after: string | null; limit: number }): Promise<InternalStream[]>
+  /**
+   * The node that has the stream, or is to be asked to make it: all nodes say the same, as far as they see the same nodes. Null when
+   * nobody can have it now. Opens nothing, makes nothing. @throws MetadataUnavailableError, FencedError
+   */
+  ownerOf(name: string): Promise<number | null>
   /** Replaces the labels. False when there is no such stream. */
   label(name: string, labels: StreamLabels): Promise<boolean>
 }
@@ -45,18 +52,18 @@ const config = topicConfigInForce({ 'max.message.bytes': String(internalMessageB
 
 export class NodeInternalStreams implements InternalStreams {
   readonly partitions: OpenPartitions
-  readonly #parts: TopicCatalogParts
+  readonly #parts: TopicCatalogParts & Omit<OpenPartitionsParts, 'catalog' | 'claims'>
   readonly #creations: Together<string, void>
   readonly #directory: InternalDirectory
 
-  constructor(parts: TopicCatalogParts & Omit<OpenPartitionsParts, 'catalog'>, settings: StreamsSettings) {
+  constructor(parts: TopicCatalogParts & Omit<OpenPartitionsParts, 'catalog' | 'claims'>, settings: StreamsSettings) {
     this.#parts = parts
     this.#creations = new Together(async (names) => {
       await this.#createAll([...new Set(names)])
       return names.map(() => undefined)
     }, settings.openBatchMax)
     this.#directory = new InternalDirectory(parts, settings.cachedTopicsMax)
-    this.partitions = new OpenPartitions({ ...parts, catalog: this.#directory }, settings)
+    this.partitions = new OpenPartitions({ ...parts, catalog: this.#directory, claims: true }, settings)
   }
 
   open(name: string): InternalStreamAnswer | Promise<InternalStreamAnswer> {
@@ -79,7 +86,16 @@ export class NodeInternalStreams implements InternalStreams {
 
   async list(page: { prefix: string; after: string | null; limit: number }): Promise<InternalStream[]> {
     const rows = await this.#parts.metadata.streams.list(page)
-    return rows.map(({ name, config }) => ({ name, labels: config }))
+    const { placement } = this.#parts
+    return rows.map(({ name, config, owner }) => ({ name, labels: config, isElsewhere: placement.isElsewhere(owner) }))
+  }
+
+  async ownerOf(name: string): Promise<number | null> {
+    const { placement, metadata } = this.#parts
+    if (placement.isAlone) return this.#parts.node.nodeId
+    const [stream] = await metadata.streams.byName([name])
+    if (stream === undefined) return placement.nodeFor(name)
+    return (await placement.place([stream.streamId])).get(stream.streamId)?.owner?.nodeId ?? null
   }
 
   async label(name: string, labels: StreamLabels): Promise<boolean> {
@@ -131,18 +147,24 @@ class InternalDirectory implements PartitionDirectory {
     const names = [...new Set(refs.flatMap(({ name }) => name ?? []))]
     if (names.length === 0) return []
     const rows = await this.#parts.metadata.streams.byName(names)
-    return rows.map((row) => this.#topicOf(row))
+    return rows.map(topicOf)
   }
 
   forget(name: string): void {
     this.#cache.forget(name)
   }
 
-  #topicOf(row: StreamRecord): Topic {
-    const { name, topicId, streamId } = row
-    const leaderEpoch = leaderEpochHere(row, this.#parts.node)
-    return { name, topicId, config, partitions: [{ partition: 0, streamId, leaderEpoch, expiresAtMs: null }] }
+  forgetRef(ref: TopicRef | undefined): void {
+    if (ref?.name !== undefined) this.#cache.forget(ref.name)
   }
+
+  configOf(): TopicConfig {
+    return config
+  }
+}
+
+function topicOf({ name, topicId, streamId, owner, leaderEpoch }: StreamRecord): Topic {
+  return { name, topicId, config, partitions: [{ partition: 0, streamId, owner, leaderEpoch, expiresAtMs: null }] }
 }
 
 function internalAnswer(found: Awaited<ReturnType<OpenPartitions['get']>>): InternalStreamAnswer {

@@ -1,6 +1,7 @@
 import type { Clock, LogStream } from '@pico/log'
 import { FencedError, type Metadata, type NodeIdentity } from '@pico/metadata'
 import { compactByKey, type KeyCompactionSettings } from './key-compaction.ts'
+import type { Membership } from './membership.ts'
 import type { TopicConfig } from './topic-config.ts'
 
 export interface CompactedStream {
@@ -11,6 +12,7 @@ export interface CompactedStream {
 export interface KeyCompactorParts {
   readonly metadata: Metadata
   readonly node: NodeIdentity
+  readonly membership: Membership
   readonly clock: Clock
   readonly onProblem: (message: string, error: unknown) => void
   /** The open streams whose topics have the policy "compact", as of now. */
@@ -41,7 +43,7 @@ export class KeyCompactor {
   /** A stream that cannot be compacted now does not keep the others from it. @throws FencedError, MetadataUnavailableError */
   async run(signal: AbortSignal): Promise<void> {
     const due = await this.#parts.metadata.streams.compactionDue(
-      { node: this.#parts.node, unowned: true },
+      { node: this.#parts.node, unowned: this.#parts.membership.leads },
       this.#parts.clock.nowMs(),
       dueMax,
     )

@@ -1,21 +1,24 @@
-import type { Metadata, StreamRecord } from '@pico/metadata'
+import type { Metadata, NodeIdentity, StreamRecord } from '@pico/metadata'
 import { endOfReserved, isInternalPath, streamNameOf } from './names.ts'
 import type { OpenPartition } from './open-partition.ts'
-import type { OpenPartitions, PathMiss } from './open-partitions.ts'
+import { Elsewhere, type OpenPartitions, type PathMiss } from './open-partitions.ts'
 import { PathCreation, type PathCreationParts } from './path-creation.ts'
 import type {
   CreateStreamOutcome,
   NewPathStream,
+  NotOwner,
   PathStreamAnswer,
   PathStreams,
   StreamDescription,
   StreamMiss,
 } from './path-streams.ts'
+import type { Placement } from './placement.ts'
 import type { Presence } from './presence.ts'
 import { describeStream } from './stream-description.ts'
 
-export interface PathStreamsParts extends Omit<PathCreationParts, 'remove'> {
+export interface PathStreamsParts extends Omit<PathCreationParts, 'remove' | 'notOwner'> {
   readonly presence: Presence
+  readonly placement: Placement
   readonly partitions: OpenPartitions
   readonly metadata: Metadata
   /** Told of a topic that went with its stream. */
@@ -31,7 +34,11 @@ export class NodePathStreams implements PathStreams {
 
   constructor(parts: PathStreamsParts) {
     this.#parts = parts
-    this.#creation = new PathCreation({ ...parts, remove: (records) => this.deleteRecords(records) })
+    this.#creation = new PathCreation({
+      ...parts,
+      remove: (records) => this.deleteRecords(records),
+      notOwner: (owner) => this.#notOwner(owner),
+    })
   }
 
   create(stream: NewPathStream): Promise<CreateStreamOutcome> {
@@ -41,16 +48,18 @@ export class NodePathStreams implements PathStreams {
   open(name: string): PathStreamAnswer | Promise<PathStreamAnswer> {
     if (isInternalPath(name)) return 'missing'
     const found = this.#parts.partitions.getPath(name)
-    return found instanceof Promise ? found.then(pathAnswer) : pathAnswer(found)
+    return found instanceof Promise ? found.then((later) => this.#answer(later)) : this.#answer(found)
   }
 
   async describe(name: string): Promise<StreamDescription | StreamMiss> {
     if (isInternalPath(name)) return 'missing'
     const open = this.#parts.partitions.openedPath(name)
-    if (open !== undefined) return describeStream(open.record, open, this.#parts.node)
+    if (open !== undefined) return this.#describe(open.record)
     const [record] = await this.#parts.metadata.streams.byName([name])
     if (record === undefined) return 'missing'
     if (record.life === 'gone') return 'gone'
+    // Where it ends by now, only its owner knows.
+    if (this.#parts.placement.isElsewhere(record.owner)) return this.#notOwner(record.owner)
     return this.#parts.presence.isThere(record) ? this.#describe(record) : 'missing'
   }
 
@@ -90,6 +99,7 @@ export class NodePathStreams implements PathStreams {
     const topicIds = new Set(records.map(({ topicId }) => topicId))
     const siblings = ofTopics.filter(({ topicId }) => topicIds.has(topicId))
     const streamIds = new Set([...records, ...siblings].map(({ streamId }) => streamId))
+    await this.#parts.placement.bringHere([...streamIds])
     const deleted = new Set(await partitions.deleteStreams([...streamIds], topics))
     for (const { topic, life, streamId } of records) {
       if (topic !== null && life === 'live' && deleted.has(streamId)) onTopicDeleted(topic)
@@ -108,11 +118,16 @@ export class NodePathStreams implements PathStreams {
   }
 
   #describe(record: StreamRecord): StreamDescription {
-    return describeStream(record, this.#parts.partitions.opened(record.streamId), this.#parts.node)
+    const { partitions, placement } = this.#parts
+    return describeStream(record, partitions.opened(record.streamId), (row) => placement.expectedLeader(row))
   }
-}
 
-function pathAnswer(found: OpenPartition | PathMiss): PathStreamAnswer {
-  // Who has it instead is not known yet: one node has everything.
-  return found === 'not-owner' ? { kind: 'not-owner', ownerAddress: null } : found
+  #answer(found: OpenPartition | PathMiss): PathStreamAnswer {
+    return found instanceof Elsewhere ? this.#notOwner(found.owner) : found
+  }
+
+  #notOwner(owner: NodeIdentity | null): NotOwner {
+    const node = owner === null ? undefined : this.#parts.placement.liveNode(owner)
+    return { kind: 'not-owner', ownerAddress: node?.addresses['http'] ?? null }
+  }
 }

@@ -6,7 +6,7 @@ import {
   type LogStreamObserver,
   ReadFailedError,
 } from '@pico/log'
-import { FencedError, type LeaderEpochStart, type StreamRecord } from '@pico/metadata'
+import { FencedError, type LeaderEpochStart, StreamNotOwnedError, type StreamRecord } from '@pico/metadata'
 import { BatchView, type RecordInput } from '@pico/record-batch'
 import { PartitionGoneError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
@@ -40,6 +40,8 @@ export interface OpenPartitionParts extends ClosingParts {
   readonly clock: Clock
   readonly producerIdExpirationMs: number
   readonly renewals: ExpiryRenewals
+  /** Whether this node may still serve anything. */
+  readonly tenure: { readonly isOver: boolean }
   /** StreamCatalog.leaderEpochs of this stream. */
   readonly leaderEpochs: () => Promise<LeaderEpochStart[]>
 }
@@ -60,6 +62,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   readonly #tail: StreamTail
   readonly #closing: StreamClosing
   readonly #expiry: OpenStreamExpiry
+  readonly #tenure: { readonly isOver: boolean }
   readonly #gate: ProduceGate
   readonly #recordGate: RecordGate
   readonly #watchers = new Watchers()
@@ -76,6 +79,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     this.#config = topic.config
     this.#stream = stream
     this.#leaderEpochs = parts.leaderEpochs
+    this.#tenure = parts.tenure
     this.#tail = new StreamTail(stream, clock, `${topic.name}-${partition}`)
     this.#closing = new StreamClosing(this.#tail, stream.record, parts)
     this.#expiry = new OpenStreamExpiry(stream.record, clock, parts.renewals)
@@ -143,7 +147,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   }
 
   get isServing(): boolean {
-    return this.#state === 'serving' && !this.#expiry.isOver
+    return this.#state === 'serving' && !this.#expiry.isOver && !this.#tenure.isOver
   }
 
   get isWatched(): boolean {
@@ -177,7 +181,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
       if (!wasClosed && this.#closing.isClosed) this.#watchers.notify('advanced')
       return outcome
     } catch (error) {
-      if (error instanceof FencedError) return { kind: 'refused', why: { kind: 'not-serving' } }
+      if (isLost(error)) return { kind: 'refused', why: { kind: 'not-serving' } }
       throw error
     }
   }
@@ -248,7 +252,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     try {
       return await this.#stream.trim(target)
     } catch (error) {
-      if (!(error instanceof FencedError || error instanceof LogClosedError)) throw error
+      if (!(isLost(error) || error instanceof LogClosedError)) throw error
       throw new PartitionGoneError(this.topic, this.partition, 'lost', { cause: error })
     }
   }
@@ -341,4 +345,9 @@ export class OpenPartition implements PathStream, LogStreamObserver {
       throw error
     }
   }
+}
+
+/** Somebody else has the stream by now, or this node is to have none. */
+function isLost(error: unknown): boolean {
+  return error instanceof FencedError || error instanceof StreamNotOwnedError
 }

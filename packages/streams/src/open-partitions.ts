@@ -10,11 +10,14 @@ import {
 import { ProducerStateUnreadableError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
 import type { CompactedStream } from './key-compactor.ts'
+import type { Membership } from './membership.ts'
 import { OpenPartition, type PartitionEnd } from './open-partition.ts'
 import type { Partition } from './partition.ts'
+import type { Placement } from './placement.ts'
 import type { StreamsSettings } from './settings.ts'
 import type { PartitionMiss, TopicRef } from './streams.ts'
 import type { Topic } from './topic.ts'
+import type { TopicConfig } from './topic-config.ts'
 import { Turns } from './turns.ts'
 
 export interface OpenPartitionsParts {
@@ -23,7 +26,11 @@ export interface OpenPartitionsParts {
   readonly node: NodeIdentity
   readonly clock: Clock
   readonly renewals: ExpiryRenewals
+  readonly membership: Membership
+  readonly placement: Placement
   readonly catalog: PartitionDirectory
+  /** Who asks for a stream that nobody has may have it here; else it is placed, here or elsewhere. */
+  readonly claims: boolean
   /** Where there are streams to be found by their paths. */
   readonly paths?: PathDirectory
 }
@@ -37,6 +44,10 @@ export interface PartitionDirectory {
   /** What SQL says of them now, in any order; unknown ones are left out. */
   lookUp(refs: readonly TopicRef[]): Promise<Topic[]>
   forget(name: string): void
+  /** The same for a topic that goes by its name or by its id. */
+  forgetRef(ref: TopicRef | undefined): void
+  /** The settings in force, as a row says. */
+  configOf(row: StreamRecord): TopicConfig
 }
 
 /** Where streams are looked up by their paths. */
@@ -55,9 +66,23 @@ type Wanted =
   /** Known already, but nobody is to find it yet. */
   | { readonly place: Place; readonly path?: never; readonly topic?: never; readonly partition?: never }
 /** Why a path leads to nothing. */
-export type PathMiss = 'missing' | 'gone' | 'not-owner'
-type Miss = PartitionMiss | PathMiss
-type Answer = OpenPartition | Miss
+export type PathMiss = 'missing' | 'gone' | Elsewhere
+type NotFound = Exclude<PartitionMiss, 'not-owner'> | Exclude<PathMiss, Elsewhere>
+type Answer = OpenPartition | NotFound | Elsewhere
+
+/** This node does not have the stream. */
+export class Elsewhere {
+  /** Who has; null when nobody does, or nobody knows. */
+  readonly owner: NodeIdentity | null
+
+  constructor(owner: NodeIdentity | null) {
+    this.owner = owner
+  }
+}
+
+const nowhere = new Elsewhere(null)
+/** Rows looked at in one turn, so that those who want to open something do not wait for long. */
+const refreshedTogether = 500
 
 interface Request {
   readonly wanted: Wanted
@@ -70,6 +95,8 @@ export interface Place {
   readonly topic: Topic
   readonly partition: number
   readonly streamId: number
+  /** It is to be had here, unless somebody else has it already. */
+  readonly isClaimed?: true
 }
 
 const unobserved: LogStreamObserver = { committed: () => undefined, rolledBack: () => undefined }
@@ -90,7 +117,7 @@ export class OpenPartitions {
   readonly #suspended = new Set<number>()
   /** Closed as the log says, but not as their rows do. */
   readonly #unrecorded: OpenPartition[] = []
-  #isOver = false
+  #hasEnded = false
 
   constructor(parts: OpenPartitionsParts, settings: StreamsSettings) {
     this.#parts = parts
@@ -104,17 +131,16 @@ export class OpenPartitions {
     if (open?.isServing) return open
     return this.#ask({ topic, partition }).then((answer) => {
       assert(answer !== 'missing' && answer !== 'gone', 'these are answers about paths')
-      return answer
+      return answer instanceof Elsewhere ? 'not-owner' : answer
     })
   }
 
   getPath(name: string): OpenPartition | PathMiss | Promise<OpenPartition | PathMiss> {
-    if (this.#isOver) return 'not-owner'
+    if (this.#isOver) return nowhere
     const open = this.openedPath(name)
     if (open !== undefined) return open
     return this.#ask({ path: name }).then((answer) => {
-      if (typeof answer !== 'string' || answer === 'gone' || answer === 'not-owner') return answer
-      return 'missing'
+      return typeof answer !== 'string' || answer === 'gone' ? answer : 'missing'
     })
   }
 
@@ -129,10 +155,10 @@ export class OpenPartitions {
     return this.#open.get(streamId)
   }
 
-  /** Opens a stream that nobody is to find by its name yet. Null when it is gone. */
+  /** Opens a stream that nobody is to find by its name yet, here. Null when it is gone. */
   async openUnrevealed(place: Place): Promise<OpenPartition | null> {
     const opened = await this.#ask({ place })
-    return typeof opened === 'string' ? null : opened
+    return opened instanceof OpenPartition ? opened : null
   }
 
   /** From now on it is found by its name. */
@@ -167,6 +193,19 @@ export class OpenPartitions {
   /** Takes turns with the rounds: nothing is opened while what it is opened with is being changed. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work)
+  }
+
+  /** The settings of topics and streams that are open here, as SQL has them now: somebody else changed them. */
+  async refresh(topicIds: readonly string[] | 'all'): Promise<void> {
+    const wanted = topicIds === 'all' ? null : new Set(topicIds)
+    const opened = this.all().filter(({ topicId }) => wanted === null || wanted.has(topicId))
+    for (let at = 0; at < opened.length; at += refreshedTogether) {
+      await this.exclusively(async () => {
+        const some = opened.slice(at, at + refreshedTogether)
+        const rows = await this.#parts.metadata.streams.byStreamId(some.map(({ streamId }) => streamId))
+        for (const row of rows) this.#open.get(row.streamId)?.reconfigure(this.#parts.catalog.configOf(row))
+      })
+    }
   }
 
   /** The settings of a topic, in force from now on. */
@@ -204,11 +243,45 @@ export class OpenPartitions {
     return [...this.#open.values()]
   }
 
+  /**
+   * Gives up streams: nothing is taken for them any more, what they have is made durable and taken over into extents; then `handOver`
+   * says in SQL who may have them. Nothing is opened meanwhile: it would be opened here.
+   */
+  letGo<T>(streamIds: readonly number[], handOver: () => Promise<T>): Promise<T> {
+    return this.#turns.take(async () => {
+      const opened = streamIds.flatMap((streamId) => this.#open.get(streamId) ?? [])
+      for (const partition of opened) partition.suspend()
+      try {
+        await this.#settle(opened)
+        await this.#parts.log.release(opened.map(({ streamId }) => streamId))
+      } catch (error) {
+        for (const partition of opened) partition.resume()
+        throw error
+      }
+      for (const { streamId } of opened) this.#end(streamId, 'lost')
+      return handOver()
+    })
+  }
+
+  /** Has SQL told all that is known of streams that take nothing at the moment. */
+  async #settle(suspended: readonly OpenPartition[]): Promise<void> {
+    await this.#parts.log.flush()
+    for (const partition of suspended) {
+      partition.storeExpiry()
+      if (!partition.isRecorded) await partition.bringUpToDate()
+    }
+    await this.#parts.renewals.flush()
+  }
+
   /** This node serves nothing from now on: it is fenced, or closing. */
   end(): void {
-    this.#isOver = true
+    this.#hasEnded = true
     for (const open of this.#open.values()) open.storeExpiry()
     for (const streamId of [...this.#open.keys()]) this.#end(streamId, 'lost')
+  }
+
+  get #isOver(): boolean {
+    return this.#hasEnded || this.#parts.membership.isOver
   }
 
   #ask(wanted: Wanted): Promise<Answer> {
@@ -242,27 +315,41 @@ export class OpenPartitions {
     } catch (error) {
       const isOver = error instanceof FencedError || error instanceof LogClosedError
       for (const request of requests) {
-        if (isOver) request.resolve('not-owner')
+        if (isOver) request.resolve(nowhere)
         else request.reject(error)
       }
     }
   }
 
   async #answers(requests: readonly Request[]): Promise<{ request: Request; answer: Answer | Error }[]> {
+    const answered = await this.#answersByCache(requests)
+    // What was at hand was of a topic that another node has deleted since, and perhaps made anew.
+    const stale = answered.filter(({ isStale }) => isStale).map(({ request }) => request)
+    if (stale.length === 0) return answered
+    for (const { wanted } of stale) this.#parts.catalog.forgetRef(wanted.topic)
+    const again = new Map((await this.#answersByCache(stale)).map((answer) => [answer.request, answer]))
+    return answered.map((answer) => again.get(answer.request) ?? answer)
+  }
+
+  async #answersByCache(
+    requests: readonly Request[],
+  ): Promise<{ request: Request; answer: Answer | Error; isStale: boolean }[]> {
     const places = await this.#places(requests)
-    const failures = await this.#openAll([...places.values()].filter((place) => typeof place !== 'string'))
+    const outcome = await this.#openAll([...places.values()].filter((place) => typeof place !== 'string'))
     return requests.map((request) => {
       const place = places.get(request) ?? 'missing'
-      if (typeof place === 'string') return { request, answer: place }
-      const opened = failures.get(place.streamId) ?? this.#open.get(place.streamId) ?? unknown(request.wanted)
-      if (opened instanceof OpenPartition && opened.isExpired) return { request, answer: unknown(request.wanted) }
-      return { request, answer: this.#isOver ? 'not-owner' : opened }
+      if (typeof place === 'string') return { request, answer: place, isStale: false }
+      const opened = outcome.get(place.streamId) ?? this.#open.get(place.streamId) ?? unknown(request.wanted)
+      if (opened instanceof OpenPartition && opened.isExpired)
+        return { request, answer: unknown(request.wanted), isStale: false }
+      const isStale = typeof opened === 'string' && request.wanted.topic !== undefined
+      return { request, answer: this.#isOver ? nowhere : opened, isStale }
     })
   }
 
   /** Where each lies, or why it does not lie anywhere. */
-  async #places(requests: readonly Request[]): Promise<Map<Request, Place | Miss>> {
-    const places = new Map<Request, Place | Miss>()
+  async #places(requests: readonly Request[]): Promise<Map<Request, Place | NotFound>> {
+    const places = new Map<Request, Place | NotFound>()
     const byTopic = requests.flatMap((request) => (request.wanted.topic === undefined ? [] : [request]))
     const refs = byTopic.flatMap(({ wanted }) => wanted.topic ?? [])
     const topics = refs.length === 0 ? [] : await this.#parts.catalog.find(refs, true)
@@ -281,36 +368,61 @@ export class OpenPartitions {
     return places
   }
 
-  /** Opens those that are not open. Returns what went wrong with single ones of them. */
-  async #openAll(places: readonly Place[]): Promise<Map<number, Error>> {
-    const failures = new Map<number, Error>()
+  /** Opens those that are not open. Returns what came of the others: what went wrong with them, or who has them. */
+  async #openAll(places: readonly Place[]): Promise<Map<number, Error | Elsewhere>> {
+    const outcome = new Map<number, Error | Elsewhere>()
     const closed = new Map(places.map((place) => [place.streamId, place]))
     for (const streamId of closed.keys()) if (this.#open.has(streamId)) closed.delete(streamId)
-    if (closed.size === 0) return failures
-    await this.#parts.log.open([...closed.keys()], (stream) => {
+    if (closed.size === 0) return outcome
+    const mayClaim = (place: Place) => this.#parts.claims || this.#parts.placement.isAlone || place.isClaimed === true
+    const claimed = [...closed.values()].filter(mayClaim).map(({ streamId }) => streamId)
+    await this.#openHere(claimed, closed, outcome)
+    const others = [...closed.keys()].filter((streamId) => !this.#open.has(streamId) && !outcome.has(streamId))
+    if (others.length > 0) {
+      const placed = await this.#parts.placement.place(others)
+      const isHere = (streamId: number) => {
+        const owner = placed.get(streamId)?.owner ?? null
+        return owner !== null && this.#parts.placement.isHere(owner)
+      }
+      await this.#openHere(others.filter(isHere), closed, outcome)
+      for (const [streamId, { owner }] of placed) {
+        if (!this.#open.has(streamId) && !outcome.has(streamId))
+          outcome.set(streamId, new Elsewhere(isHere(streamId) ? null : owner))
+      }
+    }
+    // Closed by an append that nobody was told of: a crash came before its row was.
+    for (const opened of this.#unrecorded.splice(0)) await opened.bringUpToDate()
+    return outcome
+  }
+
+  /** Opens them as far as this node has them, or may have them. */
+  async #openHere(
+    streamIds: readonly number[],
+    places: ReadonlyMap<number, Place>,
+    outcome: Map<number, Error | Elsewhere>,
+  ): Promise<void> {
+    if (streamIds.length === 0) return
+    await this.#parts.log.open(streamIds, (stream) => {
       try {
-        return this.#opened(stream, closed.get(stream.streamId))
+        return this.#opened(stream, places.get(stream.streamId))
       } catch (error) {
         if (!(error instanceof ProducerStateUnreadableError)) throw error
-        failures.set(stream.streamId, error)
+        outcome.set(stream.streamId, error)
         return unobserved
       }
     })
-    // Closed by an append that nobody was told of: a crash came before its row was.
-    for (const opened of this.#unrecorded.splice(0)) await opened.bringUpToDate()
     // One stream that cannot be served must not keep the others from being opened.
-    for (const streamId of failures.keys()) this.#parts.log.forget(streamId)
-    return failures
+    for (const streamId of streamIds) if (outcome.has(streamId)) this.#parts.log.forget(streamId)
   }
 
   #opened(stream: LogStream, place: Place | undefined): OpenPartition {
     const { streamId } = stream
     assert(place !== undefined, 'the log opens what it was asked to')
-    const { clock, metadata, node, renewals } = this.#parts
+    const { clock, metadata, node, renewals, membership } = this.#parts
     const { producerIdExpirationMs } = this.#settings
     const leaderEpochs = () => metadata.streams.leaderEpochs(streamId)
     const { topic, partition } = place
-    const parts = { metadata, node, clock, renewals, producerIdExpirationMs, leaderEpochs }
+    const parts = { metadata, node, clock, renewals, tenure: membership, producerIdExpirationMs, leaderEpochs }
     const opened = new OpenPartition(stream, { topic, partition, ...parts })
     this.#open.set(streamId, opened)
     if (opened.record.life === 'live') this.#byPath.set(opened.name, opened)
@@ -353,7 +465,7 @@ export class OpenPartitions {
   }
 }
 
-function unknown({ topic }: Wanted): Miss {
+function unknown({ topic }: Wanted): NotFound {
   if (topic === undefined) return 'missing'
   return topic.name === undefined ? 'unknown-topic-id' : 'unknown-topic'
 }

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, Log } from '@pico/log'
 import type { Metadata, NodeIdentity } from '@pico/metadata'
+import { ClusterDuties } from './cluster-duties.ts'
 import { ExpiryRenewals } from './expiry-renewals.ts'
 import { type InternalStreams, NodeInternalStreams } from './internal-streams.ts'
 import { KeyCompactor } from './key-compactor.ts'
+import { joinAlone, type Membership } from './membership.ts'
 import { NodePathStreams } from './node-path-streams.ts'
 import { OpenPartitions } from './open-partitions.ts'
 import type { Partition } from './partition.ts'
 import type { PathStreams } from './path-streams.ts'
+import { Placement } from './placement.ts'
 import { Presence } from './presence.ts'
 import { ProducerIds } from './producer-ids.ts'
 import { type StreamsSettings, settingsInForce } from './settings.ts'
@@ -24,7 +27,7 @@ import type {
   TopicDescription,
   TopicRef,
 } from './streams.ts'
-import { describeTopic } from './topic.ts'
+import { describeTopic, type Topic } from './topic.ts'
 import type { TopicAlteration } from './topic-alteration.ts'
 import { TopicCatalog } from './topic-catalog.ts'
 import { recordClosings } from './unrecorded-closings.ts'
@@ -33,7 +36,10 @@ export interface StreamsComponents {
   /** Opened with `recordBatchEntries` as its format. What its `onIdle` and `onFenced` were is called too. */
   readonly log: Log
   readonly metadata: Metadata
+  /** That the log was opened for. */
   readonly node: NodeIdentity
+  /** Of that node, among others; default: it has the database alone. */
+  readonly membership?: Membership
   readonly clusterId: string
   readonly clock: Clock
   /** That many random bytes, for topic ids; the operating system's by default. */
@@ -47,15 +53,17 @@ export async function openStreams(
   components: StreamsComponents,
   settings: Partial<StreamsSettings> = {},
 ): Promise<Streams> {
-  const { log } = components
-  const streams = new NodeStreams(components, settingsInForce(settings))
+  const { log, membership = await joinAlone(components) } = components
+  const streams = new NodeStreams({ ...components, membership }, settingsInForce(settings))
   await recordClosings(components)
+  await streams.start()
   const { onIdle, onFenced, onMaintenance } = log
   log.onMaintenance = async (signal) => {
     await onMaintenance(signal)
     await streams.compact(signal)
   }
   log.onIdle = (stream) => onIdle(stream) && streams.dropIdle(stream.streamId)
+  void membership.over.then(() => log.fence())
   log.onFenced = () => {
     streams.end()
     onFenced()
@@ -76,24 +84,37 @@ class NodeStreams implements Streams {
   readonly #deletionWatchers = new Set<TopicDeletionWatcher>()
   readonly #log: Log
   readonly #catalog: TopicCatalog
+  readonly #membership: Membership
+  readonly #placement: Placement
+  readonly #duties: ClusterDuties
   readonly #producerIds: ProducerIds
 
-  constructor(components: StreamsComponents, settings: StreamsSettings) {
-    const { log, metadata, node, clusterId, clock, random = randomBytes } = components
+  constructor(components: StreamsComponents & { membership: Membership }, settings: StreamsSettings) {
+    const { log, metadata, node, membership, clusterId, clock, random = randomBytes } = components
+    const { onProblem = () => undefined } = components
     this.clusterId = clusterId
     const { compactionKeysMax: keysMax, compactionObjectBytes: objectBytes } = settings
     this.nodeId = node.nodeId
     this.topicDefaults = settings.defaultTopicConfig
     this.#log = log
-    const presence = new Presence(clock, (streamId) => this.#partitions.opened(streamId)?.expiresAtMs)
+    const placement = new Placement({ metadata, log, membership, clock })
+    this.#membership = membership
+    this.#placement = placement
+    const presence = new Presence(
+      clock,
+      (streamId) => this.#partitions.opened(streamId)?.expiresAtMs,
+      (owner) => placement.isElsewhere(owner),
+    )
     this.#renewals = new ExpiryRenewals(metadata, clock)
-    const parts = { log, metadata, node, clock, random, renewals: this.#renewals }
+    const parts = { log, metadata, node, membership, placement, clock, random, renewals: this.#renewals, onProblem }
     this.#catalog = new TopicCatalog(parts, settings, presence)
-    this.#partitions = new OpenPartitions({ ...parts, catalog: this.#catalog, paths: this.#catalog }, settings)
+    this.#partitions = new OpenPartitions(
+      { ...parts, catalog: this.#catalog, paths: this.#catalog, claims: false },
+      settings,
+    )
     this.#compactor = new KeyCompactor(
       {
         ...parts,
-        onProblem: components.onProblem ?? (() => undefined),
         opened: () => this.#partitions.compacted(),
         open: async (name) => this.#partitions.getPath(name),
       },
@@ -114,19 +135,46 @@ class NodeStreams implements Streams {
         presence,
         partitions: this.#partitions,
         remove: (records) => this.#paths.deleteRecords(records),
-        onProblem: components.onProblem ?? (() => undefined),
       },
       settings,
     )
-    this.#sweep.start()
+    this.#duties = new ClusterDuties(
+      {
+        ...parts,
+        letGo: (streamIds, handOver) => this.#letGo(streamIds, handOver),
+        changed: (topicIds) => this.#changed(topicIds),
+      },
+      settings,
+    )
     this.#producerIds = new ProducerIds(metadata.nodes, settings.producerIdBlock)
   }
 
+  /** Resolves when this node does what others want of it. */
+  async start(): Promise<void> {
+    await this.#duties.start()
+    this.#sweep.start()
+  }
+
   async createTopic(topic: NewTopic): Promise<CreateTopicOutcome> {
-    const outcome = await this.#catalog.create(topic)
+    let outcome = await this.#catalog.create(topic)
     // What has expired is in nobody's way.
     const isTaken = outcome.refused?.kind === 'topic-exists' && (await this.#paths.clearAway(topic.name))
-    return isTaken ? this.#catalog.create(topic) : outcome
+    if (isTaken) outcome = await this.#catalog.create(topic)
+    const { created, refused } = outcome
+    if (created === undefined) return { refused }
+    const isThere = !topic.validateOnly
+    return { created: isThere ? (await this.#described([created]))[0]! : this.#expected(created) }
+  }
+
+  /** With those who lead; where nobody does, somebody is made to. */
+  async #described<T extends Topic | undefined>(topics: readonly T[]): Promise<(TopicDescription | (T & undefined))[]> {
+    const leaderOf = await this.#placement.leaders(topics.flatMap((topic) => topic?.partitions ?? []))
+    return topics.map((topic) => topic && describeTopic(topic, leaderOf))
+  }
+
+  /** With those who will lead, as far as is known. */
+  #expected(topic: Topic): TopicDescription {
+    return describeTopic(topic, (partition) => this.#placement.expectedLeader(partition))
   }
 
   alterTopicConfig(topic: TopicRef, change: TopicConfigChange, validateOnly: boolean): Promise<AlterTopicOutcome> {
@@ -142,12 +190,15 @@ class NodeStreams implements Streams {
       const { topic, refused, isDone } = await alter()
       if (topic === undefined) return { refused }
       if (isDone) this.#partitions.reconfigure(topic)
-      return { altered: describeTopic(topic, this.nodeId) }
+      return { altered: this.#expected(topic) }
     })
   }
 
   async deleteTopic(topic: TopicRef): Promise<boolean> {
-    const deleted = await this.#partitions.deleteTopic(topic)
+    const [found] = await this.#catalog.lookUp([topic])
+    if (found === undefined) return false
+    await this.#placement.bringHere(found.partitions.map(({ streamId }) => streamId))
+    const deleted = await this.#partitions.deleteTopic({ topicId: found.topicId })
     if (deleted === null) return false
     this.#tellDeleted(deleted.name)
     return true
@@ -164,11 +215,11 @@ class NodeStreams implements Streams {
 
   async describeTopics(topics: readonly TopicRef[]): Promise<(TopicDescription | undefined)[]> {
     const found = await this.#catalog.find(topics, false)
-    return found.map((topic) => topic && describeTopic(topic, this.nodeId))
+    return this.#described(found)
   }
 
   async *listTopics(after: string | null = null): AsyncGenerator<TopicDescription, void, undefined> {
-    for await (const topic of this.#catalog.all(after)) yield describeTopic(topic, this.nodeId)
+    for await (const topic of this.#catalog.all(after)) yield this.#expected(topic)
   }
 
   async topicSizes(topics: readonly TopicRef[]): Promise<(readonly PartitionSize[] | undefined)[]> {
@@ -203,7 +254,27 @@ class NodeStreams implements Streams {
     return this.#log.whenRoom()
   }
 
+  async #letGo(streamIds: readonly number[], handOver: () => Promise<unknown>): Promise<void> {
+    const internal = streamIds.filter((streamId) => this.#internal.partitions.opened(streamId) !== undefined)
+    // What is not open at all may be opened by either: nobody opens anything while it is handed over.
+    await this.#internal.partitions.letGo(internal, () => this.#partitions.letGo(streamIds, handOver))
+  }
+
+  async #changed(topicIds: readonly string[] | 'all'): Promise<void> {
+    if (topicIds === 'all') this.#catalog.forgetAll()
+    else for (const topicId of topicIds) this.#catalog.forgetRef({ topicId })
+    await this.#partitions.refresh(topicIds)
+  }
+
+  async handOver(): Promise<void> {
+    this.#membership.retire()
+    await this.close()
+    await this.#log.close()
+    await this.#membership.leave()
+  }
+
   async close(): Promise<void> {
+    await this.#duties.stop()
     await this.#sweep.stop()
     const open = this.#partitions.all()
     this.end()

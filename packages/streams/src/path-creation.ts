@@ -12,8 +12,9 @@ import {
 import { type CopiedRecords, copyOfRecords } from './fork-copies.ts'
 import { endOfReserved, streamPathProblem, topicOfStreamName } from './names.ts'
 import type { OpenPartition } from './open-partition.ts'
-import type { OpenPartitions } from './open-partitions.ts'
-import type { CreateStreamOutcome, ForkPoint, NewPathStream, StreamExpiry } from './path-streams.ts'
+import { Elsewhere, type OpenPartitions } from './open-partitions.ts'
+import type { CreateStreamOutcome, ForkPoint, NewPathStream, NotOwner, StreamExpiry } from './path-streams.ts'
+import type { Placement } from './placement.ts'
 import type { Presence } from './presence.ts'
 import { describeStream } from './stream-description.ts'
 import { Together } from './together.ts'
@@ -33,6 +34,9 @@ export interface PathCreationParts {
   readonly log: Log
   /** Rows made in one transaction at most. */
   readonly createdTogetherMax: number
+  readonly placement: Placement
+  /** The answer that somebody else has a stream. */
+  readonly notOwner: (owner: NodeIdentity | null) => NotOwner
   /** Deletes streams that do not count. */
   readonly remove: (records: readonly StreamRecord[]) => Promise<unknown>
 }
@@ -74,8 +78,7 @@ export class PathCreation {
     try {
       return await entry.turns.take(() => this.#createNow(stream, config))
     } catch (error) {
-      if (error instanceof FencedError || error instanceof LogClosedError)
-        return { kind: 'not-owner', ownerAddress: null }
+      if (error instanceof FencedError || error instanceof LogClosedError) return this.#parts.notOwner(null)
       throw error
     } finally {
       entry.waiting -= 1
@@ -99,10 +102,11 @@ export class PathCreation {
 
   /** What is there already; null when the name is free, or has been made free of what does not count. */
   async #existing({ name, matches }: NewPathStream): Promise<CreateStreamOutcome | null> {
-    const { metadata, presence, remove } = this.#parts
+    const { metadata, presence, placement, remove, notOwner } = this.#parts
     const [record] = await metadata.streams.byName([name])
     if (record === undefined) return null
     if (record.life === 'gone') return { kind: 'conflict', message: `${name} was deleted, but has forks`, stream: null }
+    if (record.life === 'live' && placement.isElsewhere(record.owner)) return notOwner(record.owner)
     if (!presence.isThere(record)) {
       await remove([record])
       return null
@@ -143,7 +147,7 @@ export class PathCreation {
   ): Promise<Begun | CreateStreamOutcome | null> {
     const { metadata, clock, log, partitions } = this.#parts
     const source = endOfReserved(sourceName) === null ? await partitions.getPath(sourceName) : 'missing'
-    if (source === 'not-owner') return { kind: 'not-owner', ownerAddress: null }
+    if (source instanceof Elsewhere) return this.#parts.notOwner(source.owner)
     if (typeof source === 'string') return { kind: `source-${source}` }
     if (offset > source.highWatermark) return { kind: 'fork-beyond-tail' }
     if (offset < source.startOffset) return { kind: 'fork-below-start' }
@@ -155,7 +159,11 @@ export class PathCreation {
     return this.#asTopicIfFree<Begun | CreateStreamOutcome | null>(stream, config, isToBeFilled, async (row) => {
       const fork = { stream: row, sourceStreamId: source.streamId, offset, subOffset, ...shared }
       const record = await metadata.streams.fork(fork, clock.nowMs())
-      if (record === 'source-changed') return null // it was compacted or trimmed meanwhile
+      if (record === 'source-changed') {
+        // It was compacted or trimmed meanwhile, perhaps by another node.
+        await log.relocate(source.streamId)
+        return null
+      }
       return typeof record === 'string' ? { kind: record } : { record, copied }
     })
   }
@@ -194,7 +202,8 @@ export class PathCreation {
     const { partitions } = this.#parts
     const { streamId } = record
     try {
-      const opened = await partitions.openUnrevealed({ topic: this.#topicOf(record), partition: 0, streamId })
+      const place = { topic: this.#topicOf(record), partition: 0, streamId, isClaimed: true } as const
+      const opened = await partitions.openUnrevealed(place)
       const problem = opened === null ? goneMeanwhile : await append(opened, copied, stream)
       if (problem !== null || opened === null) {
         await this.#abandon(record)
@@ -216,12 +225,13 @@ export class PathCreation {
   }
 
   #topicOf(record: StreamRecord): Topic {
-    const topic = topicOfPath(record, this.#parts.node, this.#parts.operatorDefaults)
+    const topic = topicOfPath(record, this.#parts.operatorDefaults)
     return record.topic === null ? topic : { ...topic, name: record.topic }
   }
 
   #describe(record: StreamRecord) {
-    return describeStream(record, this.#parts.partitions.opened(record.streamId), this.#parts.node)
+    const { partitions, placement } = this.#parts
+    return describeStream(record, partitions.opened(record.streamId), (row) => placement.expectedLeader(row))
   }
 }
 

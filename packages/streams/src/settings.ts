@@ -20,6 +20,8 @@ export interface StreamsSettings {
   readonly compactionKeysMax: number
   /** Compaction by key writes objects of about this size. */
   readonly compactionObjectBytes: number
+  /** How often SQL is asked what other nodes want of this one, should the news of it be lost. */
+  readonly pollMs: number
   /** Producer ids reserved at a time: a restart skips what is left of them. */
   readonly producerIdBlock: number
 }
@@ -34,6 +36,7 @@ export const defaultStreamsSettings: StreamsSettings = {
   sweptTogetherMax: 200,
   compactionKeysMax: 500_000,
   compactionObjectBytes: 64 * 1024 * 1024,
+  pollMs: 1000,
   producerIdBlock: 1000,
 }
 

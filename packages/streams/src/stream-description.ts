@@ -1,14 +1,14 @@
-import type { NodeIdentity, StreamRecord } from '@pico/metadata'
+import type { StreamRecord } from '@pico/metadata'
 import type { OpenPartition } from './open-partition.ts'
 import type { StreamDescription } from './path-streams.ts'
 import { expiryOf } from './stream-expiry.ts'
-import { leaderEpochHere } from './topic.ts'
+import type { Leader } from './topic.ts'
 
-/** A stream as its row says; where it is open here, as it is. */
+/** A stream as its row says; where it is open here, as it is. `expectedLeader`: see Placement. */
 export function describeStream(
   record: StreamRecord,
   open: OpenPartition | undefined,
-  node: NodeIdentity,
+  expectedLeader: (record: StreamRecord) => Leader,
 ): StreamDescription {
   const { streamId, name, topic, topicId: incarnation, contentType, createdAtMs, fork } = record
   return {
@@ -26,6 +26,6 @@ export function describeStream(
     sizeBytes: open?.sizeBytes ?? record.packedBytes,
     fork: fork === null ? null : { source: fork.sourceName, offset: fork.offset, subOffset: fork.subOffset },
     ownerNodeId: record.owner?.nodeId ?? null,
-    leaderEpoch: open?.leaderEpoch ?? leaderEpochHere(record, node),
+    leaderEpoch: open?.leaderEpoch ?? expectedLeader(record).leaderEpoch,
   }
 }

@@ -1,15 +1,18 @@
 import type { Clock } from '@pico/log'
-import type { Metadata, NodeIdentity, StreamRecord } from '@pico/metadata'
+import type { Metadata, StreamRecord } from '@pico/metadata'
+import type { Membership } from './membership.ts'
 import type { OpenPartitions } from './open-partitions.ts'
+import type { Placement } from './placement.ts'
 import type { Presence } from './presence.ts'
 import type { StreamsSettings } from './settings.ts'
 
 export interface StreamSweepParts {
   readonly metadata: Metadata
-  readonly node: NodeIdentity
   readonly clock: Clock
   readonly presence: Presence
   readonly partitions: OpenPartitions
+  readonly placement: Placement
+  readonly membership: Membership
   readonly remove: (records: readonly StreamRecord[]) => Promise<unknown>
   readonly onProblem: (message: string, error: unknown) => void
 }
@@ -60,18 +63,19 @@ export class StreamSweep {
   }
 
   async #round(): Promise<void> {
-    const { metadata, node, clock, presence, partitions, remove } = this.#parts
+    const { metadata, clock, presence, partitions, placement, membership, remove } = this.#parts
     const limit = this.#settings.sweptTogetherMax
     while (!this.#isOver) {
       const rows = await metadata.streams.expired(clock.nowMs(), limit)
-      // Of a stream that another node has, that one knows whether it was used.
-      const isOurs = ({ owner }: StreamRecord) => owner === null || owner.nodeId === node.nodeId
+      // Of a stream that another node has, that one knows whether it was used. What nobody has, one node looks after.
+      const isOurs = ({ owner }: StreamRecord) => membership.leads || (owner !== null && placement.isHere(owner))
       const over = rows.filter((row) => isOurs(row) && !presence.isThere(row))
       // The others were used, which SQL is about to hear.
       for (const { streamId } of rows) partitions.opened(streamId)?.storeExpiry()
       if (over.length > 0) await remove(over)
       if (over.length < limit) break
     }
+    if (!membership.leads) return
     const left = await metadata.streams.creating({ afterStreamId: 0, limit })
     const abandoned = left.filter(({ createdAtMs }) => createdAtMs <= clock.nowMs() - creatingMsMax)
     if (abandoned.length > 0 && !this.#isOver) await remove(abandoned)

@@ -14,7 +14,8 @@ export interface TopicDescription {
 
 export interface PartitionDescription {
   readonly partition: number
-  readonly leaderNodeId: number
+  /** Null while nobody leads it: ask again. */
+  readonly leaderNodeId: number | null
   readonly leaderEpoch: number
 }
 
@@ -116,6 +117,11 @@ export interface Streams {
   /** See Log. */
   hasRoom(): boolean
   whenRoom(): Promise<void>
+  /**
+   * Takes nothing from now on, wakes who waits, has all that is here taken over into extents, and gives every stream up: other nodes may
+   * have them when it resolves. The log is closed then; whoever asks is told who has the streams.
+   */
+  handOver(): Promise<void>
   /** Takes nothing from now on, wakes who waits, and resolves when what is in flight is settled. The log and the database stay open. */
   close(): Promise<void>
 }

@@ -46,6 +46,11 @@ export class TopicCache {
     this.#nameOfId.delete(entry.topic.topicId)
   }
 
+  clear(): void {
+    this.#byName.clear()
+    this.#nameOfId.clear()
+  }
+
   /** Second chance: one pass may spare everybody, the next one finds the first unused. */
   #evictOne(): void {
     for (const [name, entry] of this.#byName) {

@@ -13,11 +13,11 @@ import { collisionName, streamNameOf, topicNameProblem } from './names.ts'
 import type { PartitionDirectory, PathDirectory, PathPlace } from './open-partitions.ts'
 import type { Presence } from './presence.ts'
 import type { StreamsSettings } from './settings.ts'
-import type { CreateTopicOutcome, CreateTopicRefusal, NewTopic, TopicConfigChange, TopicRef } from './streams.ts'
-import { describeTopic, type Topic, type TopicRow, topicOfPath, topicsOf } from './topic.ts'
+import type { CreateTopicRefusal, NewTopic, TopicConfigChange, TopicRef } from './streams.ts'
+import { type Topic, type TopicRow, topicOfPath, topicsOf } from './topic.ts'
 import { type AlterationParts, alterConfig, createPartitions, type TopicAlteration } from './topic-alteration.ts'
 import { TopicCache } from './topic-cache.ts'
-import { parseTopicConfig } from './topic-config.ts'
+import { parseTopicConfig, type TopicConfig, topicConfigInForce } from './topic-config.ts'
 
 export interface TopicCatalogParts {
   readonly metadata: Metadata
@@ -26,6 +26,11 @@ export interface TopicCatalogParts {
   /** That many random bytes. */
   readonly random: (bytes: number) => Uint8Array
 }
+
+/** A topic that was made, or only would be. */
+export type TopicCreation =
+  | { readonly created: Topic; readonly refused?: never }
+  | { readonly created?: never; readonly refused: CreateTopicRefusal }
 
 /** Streams asked for at a time where all topics are walked. */
 const pageStreams = 1000
@@ -85,6 +90,10 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
 
   async findPaths(names: readonly string[]): Promise<(PathPlace | 'missing' | 'gone')[]> {
     const rows = await this.#parts.metadata.streams.byName(names)
+    for (const { topic: name, topicId } of rows) {
+      // Deleted and made anew by another node.
+      if (name !== null && this.#cache.get({ name })?.topicId !== topicId) this.#cache.forget(name)
+    }
     const topics = rows.flatMap(({ topic }) => (topic === null ? [] : [{ name: topic }]))
     const byId = new Map((await this.find(topics, true)).flatMap((topic) => (topic ? [[topic.topicId, topic]] : [])))
     const found = new Map(rows.map((record) => [record.name, record]))
@@ -100,12 +109,25 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
 
   /** A stream that only HTTP knows, as a topic of one partition. */
   pathTopic(record: StreamRecord): Topic {
-    return topicOfPath(record, this.#parts.node, this.#settings.defaultTopicConfig)
+    return topicOfPath(record, this.#settings.defaultTopicConfig)
   }
 
   /** Whatever was known of it may be wrong: another node's news arrive here too. */
   forget(name: string): void {
     this.#cache.forget(name)
+  }
+
+  forgetRef(ref: TopicRef | undefined): void {
+    const topic = ref && this.#cache.get(ref)
+    if (topic !== undefined) this.#cache.forget(topic.name)
+  }
+
+  forgetAll(): void {
+    this.#cache.clear()
+  }
+
+  configOf(row: StreamRecord): TopicConfig {
+    return topicConfigInForce(row.config, this.#settings.defaultTopicConfig)
   }
 
   /** Those whose name comes after `first`, in name order. */
@@ -121,7 +143,7 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
   }
 
   /** Checks in Kafka's order: the name, whether it is taken, the settings, the partitions. */
-  async create(topic: NewTopic): Promise<CreateTopicOutcome> {
+  async create(topic: NewTopic): Promise<TopicCreation> {
     const nameProblem = topicNameProblem(topic.name)
     if (nameProblem !== null) return refused({ kind: 'invalid-name', message: nameProblem })
     const [existing] = await this.lookUp([topic])
@@ -166,7 +188,7 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
     })
   }
 
-  async #create(streams: readonly NewStream[]): Promise<CreateTopicOutcome> {
+  async #create(streams: readonly NewStream[]): Promise<TopicCreation> {
     const { metadata, clock } = this.#parts
     try {
       return this.#created(await metadata.streams.create(streams, clock.nowMs()))
@@ -179,13 +201,13 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
   }
 
   /** The answer was lost: the id, which is new, says whether the topic was made. */
-  async #createdAfterAll(streams: readonly NewStream[], error: MetadataUnavailableError): Promise<CreateTopicOutcome> {
+  async #createdAfterAll(streams: readonly NewStream[], error: MetadataUnavailableError): Promise<TopicCreation> {
     const rows = await this.#parts.metadata.streams.byTopicId(streams.map(({ topicId }) => topicId))
     if (rows.length === 0) throw error
     return this.#created(rows)
   }
 
-  async #wouldCreate(streams: readonly NewStream[], name: string): Promise<CreateTopicOutcome> {
+  async #wouldCreate(streams: readonly NewStream[], name: string): Promise<TopicCreation> {
     const collisionOfName = collisionName(name)
     // Only a name with one of the two characters can collide with another one.
     if (/[._]/.test(name)) {
@@ -197,14 +219,14 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
     return this.#created(streams.map((stream) => ({ ...stream, ...unsaved })))
   }
 
-  #created(rows: readonly TopicRow[]): CreateTopicOutcome {
+  #created(rows: readonly TopicRow[]): TopicCreation {
     const [topic] = this.#topicsOf(rows)
     if (topic === undefined) throw new RangeError('a topic was created without a partition')
-    return { created: describeTopic(topic, this.#parts.node.nodeId) }
+    return { created: topic }
   }
 
   #topicsOf(rows: readonly TopicRow[]): Topic[] {
-    return topicsOf(rows, this.#parts.node, this.#settings.defaultTopicConfig)
+    return topicsOf(rows, this.#settings.defaultTopicConfig)
   }
 
   #partitionsProblem(partitions: number): string | null {
@@ -223,11 +245,11 @@ function growthProblem(topic: string, current: number, wanted: number): string |
   return `The topic ${topic} currently has ${current} partition(s); ${wanted} would not be an increase.`
 }
 
-function refused(refusal: CreateTopicRefusal): CreateTopicOutcome {
+function refused(refusal: CreateTopicRefusal): TopicCreation {
   return { refused: refusal }
 }
 
-function collision(topic: string, existingTopic: string): CreateTopicOutcome {
+function collision(topic: string, existingTopic: string): TopicCreation {
   const message = `topic ${topic} collides with ${existingTopic}: '.' and '_' count as the same`
   return refused({ kind: 'name-collision', message })
 }

@@ -15,7 +15,8 @@ export interface Topic {
 export interface TopicPartition {
   readonly partition: number
   readonly streamId: number
-  /** The leader epoch in force once this node has opened it. */
+  /** As its row said: who has it, or had it last, and in which leader epoch. */
+  readonly owner: NodeIdentity | null
   readonly leaderEpoch: number
   /** As its row said; null = never. */
   readonly expiresAtMs: number | null
@@ -28,11 +29,7 @@ export type TopicRow = Pick<
 >
 
 /** The topics that these rows of partitions belong to, in the order of their first rows. Rows of one topic are complete. */
-export function topicsOf(
-  records: readonly TopicRow[],
-  node: NodeIdentity,
-  operatorDefaults: Readonly<Record<string, string>>,
-): Topic[] {
+export function topicsOf(records: readonly TopicRow[], operatorDefaults: Readonly<Record<string, string>>): Topic[] {
   const byTopic = Map.groupBy(records, (record) => record.topicId)
   return [...byTopic.values()].map((rows) => {
     const [first] = rows
@@ -42,40 +39,33 @@ export function topicsOf(
       name: first.topic,
       topicId: first.topicId,
       config: topicConfigInForce(first.config, operatorDefaults),
-      partitions: partitions.map((row) => partitionOf(row, node)),
+      partitions: partitions.map(partitionOf),
     }
   })
 }
 
-/**
- * Opening raises the leader epoch by one unless this node epoch had the stream already (StreamCatalog.open), so what it will be is
- * known without opening, and a description of ten thousand topics opens none.
- */
-export function leaderEpochHere(
-  { owner, leaderEpoch }: Pick<StreamRecord, 'owner' | 'leaderEpoch'>,
-  node: NodeIdentity,
-): number {
-  const isOurs = owner !== null && owner.nodeId === node.nodeId && owner.nodeEpoch === node.nodeEpoch
-  return isOurs ? leaderEpoch : leaderEpoch + 1
-}
-
-function partitionOf(row: TopicRow, node: NodeIdentity): TopicPartition {
-  const { streamId, partition, expiresAtMs } = row
-  return { partition, streamId, leaderEpoch: leaderEpochHere(row, node), expiresAtMs }
+function partitionOf({ streamId, partition, owner, leaderEpoch, expiresAtMs }: TopicRow): TopicPartition {
+  return { partition, streamId, owner, leaderEpoch, expiresAtMs }
 }
 
 /** A stream that only HTTP knows, as a topic of one partition: which is all that opening it needs. */
-export function topicOfPath(
-  row: StreamRecord,
-  node: NodeIdentity,
-  operatorDefaults: Readonly<Record<string, string>>,
-): Topic {
+export function topicOfPath(row: StreamRecord, operatorDefaults: Readonly<Record<string, string>>): Topic {
   const { name, topicId } = row
   const config = topicConfigInForce(row.config, operatorDefaults)
-  return { name, topicId, config, partitions: [partitionOf(row, node)] }
+  return { name, topicId, config, partitions: [partitionOf(row)] }
 }
 
-export function describeTopic(topic: Topic, leaderNodeId: number): TopicDescription {
-  const partitions = topic.partitions.map(({ partition, leaderEpoch }) => ({ partition, leaderNodeId, leaderEpoch }))
+/** Who leads a partition, and in which leader epoch. */
+export interface Leader {
+  /** Null while nobody does. */
+  readonly nodeId: number | null
+  readonly leaderEpoch: number
+}
+
+export function describeTopic(topic: Topic, leaderOf: (partition: TopicPartition) => Leader): TopicDescription {
+  const partitions = topic.partitions.map((partition) => {
+    const { nodeId, leaderEpoch } = leaderOf(partition)
+    return { partition: partition.partition, leaderNodeId: nodeId, leaderEpoch }
+  })
   return { name: topic.name, topicId: topic.topicId, config: topic.config, partitions }
 }

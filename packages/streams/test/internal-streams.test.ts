@@ -127,11 +127,11 @@ describe.each(walKinds)('an internal stream over the %s WAL', (kind) => {
     const prefix = '/_sys/groups/'
     const first = await streams.internal.list({ prefix, after: null, limit: 2 })
     expect(first).toEqual([
-      { name: '/_sys/groups/a', labels: {} },
-      { name: '/_sys/groups/b', labels: { kind: 'consumer' } },
+      { name: '/_sys/groups/a', labels: {}, isElsewhere: false },
+      { name: '/_sys/groups/b', labels: { kind: 'consumer' }, isElsewhere: false },
     ])
     const second = await streams.internal.list({ prefix, after: '/_sys/groups/b', limit: 2 })
-    expect(second).toEqual([{ name: '/_sys/groups/c', labels: {} }])
+    expect(second).toEqual([{ name: '/_sys/groups/c', labels: {}, isElsewhere: false }])
   })
 })
 

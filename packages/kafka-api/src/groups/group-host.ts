@@ -106,12 +106,13 @@ export class GroupHost implements Groups {
     return this.#look(groupId, true, (group) => group.describe())
   }
 
-  /** Groups that are not in memory are told from their labels; those without are loaded for it. */
+  /** Those that no other node coordinates. Groups that are not in memory are told from their labels; those without are loaded for it. */
   async list(): Promise<Pictured<readonly ListedGroup[]>> {
     if (this.#isDraining) return { errorCode: groupErrorCodes.coordinatorNotAvailable }
     const groups: ListedGroup[] = []
     for await (const page of this.#storedGroups()) {
-      for (const listed of await Promise.all(page.map((stored) => this.#listOne(stored)))) {
+      const here = page.filter(({ isElsewhere }) => !isElsewhere)
+      for (const listed of await Promise.all(here.map((stored) => this.#listOne(stored)))) {
         if (!('picture' in listed)) return listed
         if (listed.picture !== null) groups.push(listed.picture)
       }
@@ -215,9 +216,11 @@ export class GroupHost implements Groups {
     }
   }
 
-  async #listOne({ name, labels }: InternalStream): Promise<Pictured<ListedGroup | null>> {
+  async #listOne({ name, labels, isElsewhere }: InternalStream): Promise<Pictured<ListedGroup | null>> {
     const groupId = groupIdOf(name)
     const protocolType = labels[groupLabels.protocolType]
+    // What a group of another node does right now only that node can tell.
+    if (isElsewhere) return { errorCode: groupErrorCodes.notCoordinator }
     if (this.#hosted.has(groupId) || protocolType === undefined) {
       return this.#look(groupId, false, (group) => group.list())
     }
@@ -244,7 +247,8 @@ export class GroupHost implements Groups {
   async #sweep(): Promise<void> {
     try {
       for await (const page of this.#storedGroups()) {
-        const due = page.map(({ name, labels }) => ({
+        const here = page.filter(({ isElsewhere }) => !isElsewhere)
+        const due = here.map(({ name, labels }) => ({
           groupId: groupIdOf(name),
           dueMs: Number(labels[groupLabels.dueMs] ?? 0),
         }))

@@ -1,10 +1,10 @@
 import { describeCluster, kafkaErrors } from '@pico/kafka-codec'
 import { allClusterOperations, operationsNotAsked } from '../authorized-operations.ts'
-import type { Dependencies } from '../dependencies.ts'
+import { controllerId, type Dependencies } from '../dependencies.ts'
 import { type Handler, handler } from '../handler.ts'
 
 /*
- * DescribeCluster 0-1 (KIP-700): live nodes as they advertise themselves, this one as the controller, as Metadata says.
+ * DescribeCluster 0-1 (KIP-700): live nodes as they advertise themselves, and the controller that Metadata names.
  * v1: clients that ask for controllers are told that these are brokers.
  * Left out: v2, which would list fenced brokers.
  */
@@ -26,12 +26,13 @@ export function describeClusterHandler({ streams, cluster }: Dependencies): Hand
           endpointType,
         )
       }
+      const brokers = cluster.brokers()
       return {
         throttleTimeMs: 0,
         errorCode: 0,
         clusterId: streams.clusterId,
-        controllerId: streams.nodeId,
-        brokers: cluster.brokers().map(({ nodeId, host, port, rack }) => ({
+        controllerId: controllerId(brokers),
+        brokers: brokers.map(({ nodeId, host, port, rack }) => ({
           brokerId: nodeId,
           host,
           port,

@@ -1,9 +1,10 @@
 import { findCoordinator, kafkaErrors, type ResponseInput } from '@pico/kafka-codec'
 import type { Dependencies } from '../dependencies.ts'
+import { groupStreamName } from '../groups/stream-names.ts'
 import { type Handler, handler } from '../handler.ts'
 
 /*
- * FindCoordinator 0-5 (kafka-compat 2.8): a group is coordinated by the node that owns its stream, which is this one. v1: kinds of keys
+ * FindCoordinator 0-5 (kafka-compat 2.8): a group is coordinated by the node that owns its stream, or is to make it. v1: kinds of keys
  * and a message. v4: many keys in one request (KIP-699).
  * Left out: transactions, refused with an error that every client treats as final; share groups, which are v6.
  */
@@ -13,27 +14,41 @@ const keyTypes = { group: 0, transaction: 1 } as const
 
 type Coordinator = Omit<NonNullable<ResponseInput<typeof findCoordinator>['coordinators']>[number], 'key'>
 
-export function findCoordinatorHandler({ streams, cluster, draining }: Dependencies): Handler {
+export function findCoordinatorHandler({ streams, cluster, draining, explain }: Dependencies): Handler {
   return handler({
     api: findCoordinator,
     versions: [0, 5],
-    handle: ({ keyType, coordinatorKeys }, { apiVersion }) =>
-      respond(coordinatorKeys, apiVersion, coordinatorOf(keyType)),
+    async handle({ keyType, coordinatorKeys }, { apiVersion }) {
+      const coordinators = await Promise.all(coordinatorKeys.map((key) => coordinatorOf(key, keyType)))
+      return respond(coordinatorKeys, apiVersion, coordinators)
+    },
     fail: ({ coordinatorKeys }, errorCode, { apiVersion }) =>
-      respond(coordinatorKeys, apiVersion, refused(errorCode, null)),
+      respond(
+        coordinatorKeys,
+        apiVersion,
+        coordinatorKeys.map(() => refused(errorCode, null)),
+      ),
   })
 
-  function coordinatorOf(keyType: number): Coordinator {
+  async function coordinatorOf(key: string, keyType: number): Promise<Coordinator> {
     if (keyType === keyTypes.transaction) {
       return refused(kafkaErrors.transactionalIdAuthorizationFailed.code, 'Transactions are not supported.')
     }
     if (keyType !== keyTypes.group) {
       return refused(kafkaErrors.invalidRequest.code, `There are no coordinators for key type ${keyType}.`)
     }
-    const owner = draining.aborted ? undefined : cluster.brokers().find(({ nodeId }) => nodeId === streams.nodeId)
-    if (owner === undefined) return refused(kafkaErrors.coordinatorNotAvailable.code, null)
-    const { nodeId, host, port } = owner
-    return { nodeId, host, port, errorCode: kafkaErrors.none.code, errorMessage: null }
+    if (draining.aborted) return refused(kafkaErrors.coordinatorNotAvailable.code, null)
+    try {
+      const streamName = groupStreamName(key)
+      // A group that cannot be is refused by whoever is asked for it.
+      const ownerId = streamName === null ? streams.nodeId : await streams.internal.ownerOf(streamName)
+      const owner = cluster.brokers().find(({ nodeId }) => nodeId === ownerId)
+      if (owner === undefined) return refused(kafkaErrors.coordinatorNotAvailable.code, null)
+      const { nodeId, host, port } = owner
+      return { nodeId, host, port, errorCode: kafkaErrors.none.code, errorMessage: null }
+    } catch (error) {
+      return refused(explain(error, 'coordinate'), null)
+    }
   }
 }
 
@@ -44,7 +59,9 @@ function refused(errorCode: number, errorMessage: string | null): Coordinator {
   return { nodeId: -1, host: '', port: -1, errorCode, errorMessage }
 }
 
-function respond(keys: readonly string[], apiVersion: number, coordinator: Coordinator) {
-  if (apiVersion < firstWithManyKeys) return { throttleTimeMs: 0, ...coordinator, coordinators: [] }
-  return { throttleTimeMs: 0, ...notAnswered, coordinators: keys.map((key) => ({ key, ...coordinator })) }
+function respond(keys: readonly string[], apiVersion: number, coordinators: readonly Coordinator[]) {
+  const [first = refused(kafkaErrors.coordinatorNotAvailable.code, null)] = coordinators
+  if (apiVersion < firstWithManyKeys) return { throttleTimeMs: 0, ...first, coordinators: [] }
+  const answers = coordinators.map((coordinator, at) => ({ key: keys[at] ?? '', ...coordinator }))
+  return { throttleTimeMs: 0, ...notAnswered, coordinators: answers }
 }

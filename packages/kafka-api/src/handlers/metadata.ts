@@ -2,7 +2,7 @@ import { zeroUuid } from '@pico/binary'
 import { kafkaErrors, type MetadataRequest, metadata, type ResponseInput } from '@pico/kafka-codec'
 import type { CreateTopicRefusal, TopicDescription, TopicRef } from '@pico/streams'
 import { allClusterOperations, allTopicOperations, operationsNotAsked } from '../authorized-operations.ts'
-import type { Dependencies } from '../dependencies.ts'
+import { controllerId, type Dependencies } from '../dependencies.ts'
 import { type Handler, handler, type RequestContext } from '../handler.ts'
 import { partitionState } from '../partition-state.ts'
 
@@ -54,10 +54,11 @@ export function metadataHandler({ streams, cluster, settings, explain }: Depende
 
   /** Everything but the topics. */
   function frame(request: MetadataRequest): Omit<Response, 'topics'> {
+    const brokers = cluster.brokers()
     return {
-      brokers: cluster.brokers(),
+      brokers,
       clusterId: streams.clusterId,
-      controllerId: streams.nodeId,
+      controllerId: controllerId(brokers),
       clusterAuthorizedOperations: request.includeClusterAuthorizedOperations
         ? allClusterOperations
         : operationsNotAsked,

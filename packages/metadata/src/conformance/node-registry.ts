@@ -31,13 +31,15 @@ export function nodeRegistryConformance(open: OpenMetadata): void {
     const fenced = await nodes.register({ nodeId: 3, ...anyNode }, 1)
     await nodes.fence(fenced)
     await nodes.fence(fenced)
+    await nodes.setAddresses(second, { kafka: 'seven:9093' })
+    await expect(nodes.setAddresses(fenced, {})).rejects.toThrow(FencedError)
     expect(await nodes.setSlots(7, 5)).toBe(true)
     expect(await nodes.setSlots(8, 5)).toBe(false)
     const listed = await nodes.list()
     expect(listed.map(({ silentMs: _, ...node }) => node)).toEqual([
       { nodeId: 1, nodeEpoch: 1, addresses: { kafka: '127.0.0.1:9092' }, slots: 1, isFenced: false },
       { ...fenced, addresses: {}, slots: 1, isFenced: true },
-      { ...second, addresses: { kafka: 'seven:9092' }, slots: 5, isFenced: false },
+      { ...second, addresses: { kafka: 'seven:9093' }, slots: 5, isFenced: false },
     ])
     for (const { silentMs } of listed) {
       expect(silentMs).toBeGreaterThanOrEqual(0)

@@ -11,6 +11,13 @@ export function sqlNodeRegistry(database: SqlDatabase): NodeRegistry {
     register: (node, nowMs) =>
       database.write(`registering node ${node.nodeId}`, (tx) => registerNode(database, tx, node, nowMs)),
 
+    setAddresses: (node, addresses) =>
+      database.write(
+        `setting the addresses of node ${node.nodeId}`,
+        (tx) => setAddresses(database, tx, node, addresses),
+        'harmless',
+      ),
+
     heartbeat: (node) =>
       database.writeOne(`renewing node ${node.nodeId}`, (db) => renewNode(database, db, node), 'harmless'),
     list: () => database.read('listing nodes', (db) => listNodes(database, db)),
@@ -77,6 +84,23 @@ async function registerNode(
     .execute()
   await database.changeLog.tell(tx, 'nodes')
   return { nodeId: node.nodeId, nodeEpoch }
+}
+
+async function setAddresses(
+  database: SqlDatabase,
+  tx: Transaction<Schema>,
+  node: NodeIdentity,
+  addresses: Record<string, string>,
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('nodes')
+    .set({ addresses: JSON.stringify(addresses) })
+    .where('node_id', '=', node.nodeId)
+    .where('node_epoch', '=', node.nodeEpoch)
+    .where('fenced', '=', 0)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw new FencedError(node.nodeId, node.nodeEpoch)
+  await database.changeLog.tell(tx, 'nodes')
 }
 
 async function renewNode(database: SqlDatabase, db: Kysely<Schema>, node: NodeIdentity): Promise<void> {
