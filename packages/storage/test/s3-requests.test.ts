@@ -219,7 +219,8 @@ describe('deletes', () => {
 
 describe('a list', () => {
   const page = (keys: readonly string[], token?: string): Answer => {
-    const contents = keys.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`).join('')
+    const rest = '<Size>1</Size><LastModified>2026-11-30T01:02:03.000Z</LastModified>'
+    const contents = keys.map((key) => `<Contents><Key>${key}</Key>${rest}</Contents>`).join('')
     const more = token === undefined ? '' : `<NextContinuationToken>${token}</NextContinuationToken>`
     const body = `<ListBucketResult><IsTruncated>${token !== undefined}</IsTruncated>${more}${contents}</ListBucketResult>`
     return (outgoing) => void outgoing.writeHead(200, { 'content-type': 'application/xml' }).end(body)

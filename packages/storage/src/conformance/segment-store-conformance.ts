@@ -29,7 +29,7 @@ export function segmentStoreConformance(open: () => Promise<ObjectStore & Segmen
         expect(Buffer.compare(await store.get('wal/1/1'), Buffer.alloc(sizeBytes))).toBe(0)
         const infos: ObjectInfo[] = []
         for await (const info of store.list('wal/')) infos.push(info)
-        expect(infos).toEqual([{ key: 'wal/1/1', sizeBytes }])
+        expect(infos).toMatchObject([{ key: 'wal/1/1', sizeBytes }])
         await segment.close()
       }),
     )
