@@ -1,6 +1,7 @@
 import type { NewExtent, NodeIdentity, WalObjectRow, WalSegmentRow } from '@pico/metadata'
 import { decodeWalIndex, ObjectMissingError, SegmentDamagedError, scanSegment, type WalRun } from '@pico/storage'
 import type { LogComponents } from './log.ts'
+import { dropStrays } from './stray-wal.ts'
 import { foldStates } from './stream-states.ts'
 import { walNodePrefix } from './wal-key.ts'
 
@@ -27,7 +28,8 @@ export interface AdoptedWal {
 export async function adoptLeftWal(components: LogComponents): Promise<AdoptedWal> {
   const { nodeId, nodeEpoch } = components.node
   const adopted = await adoptWalOf(components, { nodeId, nodeEpoch: nodeEpoch - 1 })
-  await dropStrays(components)
+  // Nobody writes there but this node, which has not begun to.
+  await dropStrays(components, walNodePrefix(nodeId), Number.POSITIVE_INFINITY)
   return adopted
 }
 
@@ -132,13 +134,4 @@ async function leftSegments({ wal, onProblem }: LogComponents, rows: readonly Wa
     units.push({ key: row.key, lengthBytes: row.sizeBytes, row: { walSegment: row.segmentId }, runs })
   }
   return units.reverse()
-}
-
-/** WAL objects and segments of this node that no row knows: uploads that were never committed, files whose rows were ended. */
-async function dropStrays({ metadata, node, wal }: LogComponents): Promise<void> {
-  const keys: string[] = []
-  for await (const { key } of wal.store.list(walNodePrefix(node.nodeId))) keys.push(key)
-  const known = await metadata.log.knownKeys(keys)
-  const strays = keys.filter((key) => !known.has(key))
-  if (strays.length > 0) await wal.store.delete(strays)
 }

@@ -4,11 +4,19 @@ import type { LogComponents } from './log.ts'
 import type { OpenStream } from './open-stream.ts'
 import type { LogSettings } from './settings.ts'
 import { isWalKey, type StoredEntries } from './stored-entries.ts'
+import { dropStrays } from './stray-wal.ts'
+import { walPrefix } from './wal-key.ts'
 
 /** How much one round does at most of each kind: the next round goes on. */
 const trimsPerRound = 1000
 const deletionsPerRound = 1000
 const compactionsPerRound = 16
+/**
+ * An upload to the WAL is committed within a minute, or given up for good: one that no row knows after so long is a dead node's. With
+ * the time between looks, no such object lives longer than two hours.
+ */
+const strayAfterMs = 60 * 60 * 1000
+const strayLookMs = 30 * 60 * 1000
 
 interface MaintenanceParts {
   readonly stored: StoredEntries
@@ -37,6 +45,7 @@ export function startMaintenance(
   const stopping = new AbortController()
   let running: Promise<void> | null = null
   let cancelTimer = () => {}
+  let looksForStraysAtMs = clock.nowMs() + strayLookMs
 
   const round = async () => {
     const nowMs = clock.nowMs()
@@ -51,6 +60,11 @@ export function startMaintenance(
     }
     if (!stopping.signal.aborted) await parts.onMaintenance(stopping.signal)
     if (leads()) counts.deletedObjects += await deleteDoomed(components, parts.stored, nowMs - settings.doomedGraceMs)
+    // Of a local WAL only one process writes segments, which keeps files whose rows have ended for the next ones.
+    if (leads() && components.wal.kind === 'shared' && nowMs >= looksForStraysAtMs) {
+      looksForStraysAtMs = nowMs + strayLookMs
+      counts.deletedObjects += await dropStrays(components, walPrefix, nowMs - strayAfterMs, stopping.signal)
+    }
     parts.dropIdle()
   }
   const run = () => {

@@ -25,8 +25,10 @@ export interface ClusterDutiesSettings {
 
 /** Streams given up together: nothing is opened meanwhile, so not many. */
 const letGoTogether = 50
-/** Every so many polls the one that leads looks for what dead nodes left. */
+/** Every so many polls the one that leads looks for what dead nodes left, and forgets what is over. */
 const pollsPerLook = 5
+/** What somebody did longer ago than this nobody asks for any more, or learns by looking at everything. */
+const rememberedMs = 60 * 60 * 1000
 
 /**
  * What a node does because others said so in SQL: hands over streams whose transfer was asked for, or all of them once it has no slots,
@@ -48,7 +50,9 @@ export class ClusterDuties {
     this.#parts = parts
     this.#settings = settings
     this.#unwatch = [
-      parts.metadata.changes.watch(() => this.#soon()),
+      parts.metadata.changes.watch((kind) => {
+        if (kind !== 'nodes') this.#soon()
+      }),
       parts.membership.watchLosses(() => this.#adoptSoon()),
     ]
   }
@@ -87,7 +91,7 @@ export class ClusterDuties {
   /** A duty that fails is due again at the next poll; who is fenced has none. */
   async #round(): Promise<void> {
     this.#polls += 1
-    for (const duty of [this.#noticeChanges, this.#handOverWanted, this.#emptyNode, this.#lookAfterTheDead]) {
+    for (const duty of [this.#noticeChanges, this.#handOverWanted, this.#emptyNode, this.#lookAfterAll]) {
       try {
         if (!this.#isOver) await duty.call(this)
       } catch (error) {
@@ -132,9 +136,12 @@ export class ClusterDuties {
     }
   }
 
-  async #lookAfterTheDead(): Promise<void> {
-    const { membership, placement } = this.#parts
-    if (membership.leads && this.#polls % pollsPerLook === 0) await placement.adoptLeft()
+  async #lookAfterAll(): Promise<void> {
+    const { metadata, membership, placement, clock } = this.#parts
+    if (!membership.leads || this.#polls % pollsPerLook !== 0) return
+    await placement.adoptLeft()
+    await metadata.changes.forget(rememberedMs)
+    await metadata.transfers.forget(clock.nowMs() - rememberedMs)
   }
 
   #adoptSoon(): void {

@@ -86,6 +86,9 @@ class ClusterMember implements Membership {
   #cancelRound: () => void = () => undefined
   #cancelEnd: () => void = () => undefined
   #running: Promise<void> | null = null
+  /** Who is there has changed while a round was under way: it may have looked already. */
+  #isDueAgain = false
+  #unwatch: () => void = () => undefined
 
   constructor(parts: MembershipParts, settings: MembershipSettings) {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -98,7 +101,15 @@ class ClusterMember implements Membership {
   }
 
   async start(): Promise<void> {
-    await this.#round()
+    this.#unwatch = this.#parts.metadata.changes.watch((kind) => {
+      if (kind === 'nodes') this.#soon()
+    })
+    try {
+      await this.#round()
+    } catch (error) {
+      this.#stop()
+      throw error
+    }
     this.#schedule(this.#nextRoundMs())
   }
 
@@ -137,8 +148,21 @@ class ClusterMember implements Membership {
           () => this.#nextRoundMs(),
           (error: unknown) => this.#failed(error),
         )
-        .then((nextMs) => this.#schedule(nextMs))
+        .then((nextMs) => {
+          this.#running = null
+          this.#schedule(this.#isDueAgain ? 0 : nextMs)
+          this.#isDueAgain = false
+        })
     })
+  }
+
+  #soon(): void {
+    if (this.#running !== null) {
+      this.#isDueAgain = true
+      return
+    }
+    this.#cancelRound()
+    this.#schedule(0)
   }
 
   /** Says that this node is alive; looks who else is, and who leads. */
@@ -177,11 +201,16 @@ class ClusterMember implements Membership {
     if (this.#hasEnded) return
     this.#servesUntilMs = servesUntilMs
     this.#cancelEnd()
-    this.#cancelEnd = this.#parts.clock.after(servesUntilMs - this.#monotonicMs(), () => this.#lapsed())
+    const leftMs = Math.ceil(servesUntilMs - this.#monotonicMs())
+    this.#cancelEnd = this.#parts.clock.after(leftMs, () => this.#lapsed())
   }
 
   #lapsed(): void {
-    if (!this.isOver) return // a timer that came early
+    // A timer may come early.
+    if (!this.isOver) {
+      this.#renewed(this.#servesUntilMs)
+      return
+    }
     this.#parts.onProblem?.(
       `the database did not hear of this node for ${this.#settings.ttlMs} ms: others may have taken its streams`,
       new FencedError(this.node.nodeId, this.node.nodeEpoch),
@@ -203,6 +232,7 @@ class ClusterMember implements Membership {
 
   #stop(): void {
     this.#hasEnded = true
+    this.#unwatch()
     this.#cancelRound()
     this.#cancelEnd()
   }
