@@ -1,23 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Log, LogStream } from '../src/index.ts'
-import { appendAll, openStream, TestSystem, walKinds } from './system.ts'
+import { appendAll, expected, openStream, range, readAll, TestSystem, walKinds } from './system.ts'
 import { entry, foldedTags, stamp, tagsOf } from './test-entries.ts'
-
-const range = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
-
-async function readAll(stream: LogStream, maxBytes = 1024 * 1024): Promise<{ baseOffset: number; tag: number }[]> {
-  const found: { baseOffset: number; tag: number }[] = []
-  let offset = stream.startOffset
-  for (;;) {
-    const read = await stream.read(offset, maxBytes)
-    if (read === null) return found
-    found.push(...tagsOf(read))
-    expect(read.endOffset).toBeGreaterThan(offset)
-    offset = read.endOffset
-  }
-}
-
-const expected = (tags: readonly number[]) => tags.map((tag) => ({ baseOffset: tag, tag }))
 
 describe.each(walKinds)('the log over a %s WAL', (kind) => {
   let log: Log | null = null

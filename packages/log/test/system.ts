@@ -3,6 +3,7 @@ import type { Metadata, NodeIdentity } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import type { ObjectStore, SegmentStore } from '@pico/storage'
 import { openMemoryStore } from '@pico/storage/memory'
+import { expect } from 'vitest'
 import {
   type Clock,
   type Log,
@@ -13,7 +14,7 @@ import {
   type WalComponents,
 } from '../src/index.ts'
 import { type LostAnswer, withLostAnswers } from './lost-answers.ts'
-import { entry, stamp, testFormat } from './test-entries.ts'
+import { entry, stamp, tagsOf, testFormat } from './test-entries.ts'
 
 export type WalKind = WalComponents['kind']
 export const walKinds: readonly WalKind[] = ['local', 'shared']
@@ -63,8 +64,13 @@ export class TestSystem {
   }
 
   /** A log of a new node epoch; whatever log was open before is left as a dead process leaves it. */
-  async start(settings: Partial<LogSettings> = {}): Promise<Log> {
-    const node = await this.metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, this.#clock.nowMs())
+  start(settings: Partial<LogSettings> = {}): Promise<Log> {
+    return this.join(1, settings)
+  }
+
+  /** The same of any node, beside those that run. */
+  async join(nodeId: number, settings: Partial<LogSettings> = {}): Promise<Log> {
+    const node = await this.metadata.nodes.register({ nodeId, addresses: {}, slots: 1 }, this.#clock.nowMs())
     this.#node = node
     const wal: WalComponents =
       this.#kind === 'local' ? { kind: 'local', store: this.store } : { kind: 'shared', store: this.store }
@@ -118,3 +124,24 @@ export async function appendAll(stream: LogStream, tags: readonly number[], payl
   await Promise.all(appended.map((one) => one.committed))
   return appended.map((one) => one.baseOffset)
 }
+
+export const range = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
+
+/** All of it, by reads of so many bytes. */
+export async function readAll(
+  stream: LogStream,
+  maxBytes = 1024 * 1024,
+): Promise<{ baseOffset: number; tag: number }[]> {
+  const found: { baseOffset: number; tag: number }[] = []
+  let offset = stream.startOffset
+  for (;;) {
+    const read = await stream.read(offset, maxBytes)
+    if (read === null) return found
+    found.push(...tagsOf(read))
+    expect(read.endOffset).toBeGreaterThan(offset)
+    offset = read.endOffset
+  }
+}
+
+/** What is read where entry n has tag n. */
+export const expected = (tags: readonly number[]) => tags.map((tag) => ({ baseOffset: tag, tag }))
