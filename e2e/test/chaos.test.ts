@@ -21,6 +21,9 @@ const s3FaultMs = 5000
 /** How long it may take until clients that backed off are served again. */
 const patienceMs = 60_000
 
+const startedMs = performance.now()
+const say = (what: string) => console.log(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${what}`)
+
 it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, async () => {
   console.log(`E2E_CHAOS_SEED=${seed}`)
   const random = new Seeded(seed)
@@ -39,16 +42,18 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
     console.log(`E2E_CHAOS_SEED=${seed}; whole logs are in ${cluster.folder}\n${cluster.logs()}`)
   })
   onTestFinished(() => cluster.close({ keepLogs: failed }))
-  const load = await startClusterLoad({ cluster, random: random.fork(), java, smallTopics: 6, pauseMs: 20 })
+  const load = await startClusterLoad({ cluster, random: random.fork(), java, smallTopics: 6, pauseMs: 40 })
   onTestFinished(() => load.abandon())
 
   const streams = load.logs.flatMap(({ path }) => path ?? [])
   const faults = Math.ceil((seconds * 1000) / everyMs)
   await runChaos({ cluster, random: random.fork(), nodeTtlMs, s3FaultMs, streams, everyMs, faults })
   const healedMs = performance.now()
+  say('everything runs again')
   await expect.poll(() => load.silentSince(healedMs), { timeout: patienceMs, interval: 500 }).toEqual([])
+  say('everybody is acknowledged again')
   await load.finish(patienceMs)
-  console.log(`${load.acknowledgedRecords()} records acknowledged, ${load.processedRecords()} processed by groups`)
+  say(`${load.acknowledgedRecords()} records acknowledged, ${load.processedRecords()} processed by groups`)
   console.log(`retried: ${load.retriedErrors().join(', ')}`)
 
   expect(load.refusals().slice(0, 20), 'refusals that no client retries').toEqual([])
@@ -58,6 +63,7 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
   expect(load.groupBreaches().slice(0, 20), 'broken promises to groups').toEqual([])
   expect(differences, 'read over HTTP and over Kafka').toEqual([])
   for (const node of [...others, first!]) {
+    say(`read, and again by node ${node.nodeId}`)
     // Whoever reads now has nothing in memory, and is the only one.
     await node.terminate()
     await node.start()

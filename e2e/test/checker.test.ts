@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { differencesOf } from '../src/cluster/read-cluster.ts'
 import { check } from '../src/durability/checker.ts'
 import { contentOf, type EndView, type History, type LogRecord, recordValue } from '../src/durability/history.ts'
 
@@ -165,5 +166,22 @@ describe('the durability checker', () => {
   it('sees a log that was not read at all', () => {
     const breaches = check(sound().history, new Map())
     expect(breaches).toEqual(['a', 'b', 'r', 's'].map((name) => `${name}: t-0 was not read`))
+  })
+})
+
+describe('two readings of a log', () => {
+  const log = () => sound().logs.get('t-0') ?? []
+
+  it('are the same where nothing differs', () => {
+    expect(differencesOf('again', log(), log())).toEqual([])
+  })
+
+  it('differ where one is shorter', () => {
+    expect(differencesOf('again', log().slice(0, 19), log())).toEqual(['again: 19 records, and 20 before'])
+  })
+
+  it('differ where an offset has another content', () => {
+    const changed = log().with(3, { offset: 3, content: content('b', 7) })
+    expect(differencesOf('again', changed, log())).toEqual(['again: b:7 at 3, and b:1 at 3 before'])
   })
 })

@@ -9,7 +9,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * An idempotent producer with the client's defaults, until SIGTERM: then it flushes. The partitions take turns; records
  * of each are numbered from 0. Prints a line for each record, "acknowledged PARTITION NUMBER OFFSET" or
  * "failed PARTITION NUMBER why", and at the end for each partition "sent PARTITION COUNT".
- * Arguments: bootstrap, topic, name, partitions. Values as in e2e/src/durability/history.ts, by "name-partition".
+ * Arguments: bootstrap, topic, name, partitions, milliseconds between 20 records and the next. Values as in e2e/src/durability/history.ts, by "name-partition".
  */
 public class IdempotentLoad {
     private static volatile boolean stopping = false;
@@ -29,11 +29,12 @@ public class IdempotentLoad {
         }));
         Semaphore room = new Semaphore(1000);
         int partitions = Integer.parseInt(args[3]);
+        long pauseMs = Long.parseLong(args[4]);
         int sent = 0;
         try (var producer = new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer())) {
             System.out.println("started");
             for (; !stopping; sent++) {
-                if (sent % 20 == 0) Thread.sleep(2);
+                if (sent % 20 == 0) Thread.sleep(pauseMs);
                 int partition = sent % partitions;
                 int number = sent / partitions;
                 byte[] value = value(args[2] + "-" + partition, number);

@@ -12,6 +12,7 @@ import { startHttpReader } from './http-reader.ts'
 import { httpRoutes } from './http-routes.ts'
 import { kafkaRoutes } from './kafka-routes.ts'
 import { startKafkajsProducer } from './kafkajs-producer.ts'
+import { startPicoClientProducer, startPicoClientReader } from './pico-client-load.ts'
 
 export interface ClusterLoadSettings {
   readonly cluster: Cluster
@@ -87,6 +88,7 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
   const mixed = await make('mixed')
   const web = await make('web')
   const js = await make('js')
+  const client = await make('client')
   const grouped = await make('grouped', partitions)
   const small = await Promise.all(Array.from({ length: settings.smallTopics }, (_, index) => make(`small-${index}`)))
   const groupedProducers: LoadProducer[] = []
@@ -103,11 +105,12 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
     overHttp(web, 'web-http-1', true),
     overHttp(web, 'web-http-2', true),
     overHttp(web, 'web-http-plain', false),
+    startPicoClientProducer({ endpoint: random.one([firstUrl, ...moreUrls]), topic: client, pauseMs }),
     await startKafkajsProducer({ bootstrap, topic: js, recordsPerBatch: 5, pauseMs }),
   ]
   for (const topic of small) producers.push(await raw(topic, 0, `${topic}-idempotent`, true, 10 * pauseMs))
   if (settings.java)
-    producers.push(...(await startJavaProducers(bootstrap, await make('java', partitions), partitions)))
+    producers.push(...(await startJavaProducers(bootstrap, await make('java', partitions), { partitions, pauseMs })))
 
   const readers: TailReader[] = logs.flatMap(({ topic, partition, path }) => {
     const routes = kafka()
@@ -116,6 +119,8 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
     const overKafka = startTailReader({ connect, ...where })
     return path === undefined ? [overKafka] : [overKafka, startHttpReader({ routes: http(), path, topic, timeoutMs })]
   })
+
+  readers.push(startPicoClientReader({ endpoint: random.one([firstUrl, ...moreUrls]), topic: client }))
 
   const groups: GroupLoad[] = []
   const histories = groupedProducers.map(({ history }) => history)

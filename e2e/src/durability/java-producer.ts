@@ -6,8 +6,14 @@ import type { LoadProducer } from './producer.ts'
 /**
  * Kafka's own Java client, idempotent with its defaults, as a producer of the load for each partition of a topic
  * (e2e/java/src/IdempotentLoad.java), all in one process: they stop together. Their histories are complete only then.
+ *
+ * @param pauseMs Between 20 records and the next.
  */
-export async function startJavaProducers(bootstrap: string, topic: string, partitions = 1): Promise<LoadProducer[]> {
+export async function startJavaProducers(
+  bootstrap: string,
+  topic: string,
+  { partitions = 1, pauseMs = 2 } = {},
+): Promise<LoadProducer[]> {
   const { classpath } = await javaTools()
   const name = `${topic}-client`
   const loads = Array.from({ length: partitions }, (_, partition) => {
@@ -23,7 +29,7 @@ export async function startJavaProducers(bootstrap: string, topic: string, parti
     command: 'java',
     args: [
       ...['-Xmx256m', '-XX:+UseSerialGC', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'],
-      ...['-cp', classpath, 'IdempotentLoad', bootstrap, topic, name, `${partitions}`],
+      ...['-cp', classpath, 'IdempotentLoad', bootstrap, topic, name, `${partitions}`, `${pauseMs}`],
     ],
     onStdout: (chunk) => {
       text += chunk.toString()
