@@ -1,8 +1,8 @@
-import { expect, it, onTestFailed, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { runChaos } from '../src/cluster/chaos.ts'
 import { faultKinds } from '../src/cluster/chaos-faults.ts'
-import { startCluster } from '../src/cluster/cluster.ts'
-import { startClusterLoad } from '../src/cluster/cluster-load.ts'
+import { type Cluster, startCluster } from '../src/cluster/cluster.ts'
+import { type ClusterLoad, startClusterLoad } from '../src/cluster/cluster-load.ts'
 import { differencesOf, readFrom } from '../src/cluster/read-cluster.ts'
 import { Seeded } from '../src/cross/seeded.ts'
 import { check } from '../src/durability/checker.ts'
@@ -12,7 +12,7 @@ import { javaTools, missing } from '../src/toolchain.ts'
 const java = !(await missing(javaTools))
 const number = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise)
 const seed = number('E2E_CHAOS_SEED', Date.now() % 2 ** 31)
-const nodeCount = number('E2E_CHAOS_NODES', 1)
+const nodeCount = number('E2E_CHAOS_NODES', 3)
 const everyMs = number('E2E_CHAOS_EVERY_SECONDS', 9) * 1000
 const seconds = number('E2E_CHAOS_SECONDS', (faultKinds.length * everyMs) / 1000)
 const nodeTtlMs = number('E2E_CHAOS_NODE_TTL_MS', 3000)
@@ -28,26 +28,31 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
   console.log(`E2E_CHAOS_SEED=${seed}`)
   const random = new Seeded(seed)
   const cluster = await startCluster({
-    nodes: nodeCount,
-    ...(nodeCount > 1 && { nodeTtlMs, heartbeatMs: nodeTtlMs / 4 }),
+    ...{ nodes: nodeCount, nodeTtlMs, heartbeatMs: nodeTtlMs / 4 },
     flags: [
       ...packingFlags,
       ...['--kafka-max-partitions', '8', '--kafka-group-initial-rebalance-delay-ms', '0'],
       ...['--maintenance-interval-ms', '2000', '--long-poll-timeout-sec', '2'],
     ],
   })
-  let failed = false
-  onTestFailed(() => {
-    failed = true
-    console.log(`E2E_CHAOS_SEED=${seed}; whole logs are in ${cluster.folder}\n${cluster.logs()}`)
-  })
-  onTestFinished(() => cluster.close({ keepLogs: failed }))
-  const load = await startClusterLoad({ cluster, random: random.fork(), java, smallTopics: 6, pauseMs: 40 })
-  onTestFinished(() => load.abandon())
+  let load: ClusterLoad | undefined
+  let keepLogs = true
+  try {
+    load = await startClusterLoad({ cluster, random: random.fork(), java, smallTopics: 6, pauseMs: 40 })
+    const streams = load.logs.flatMap(({ path }) => path ?? [])
+    const faults = Math.ceil((seconds * 1000) / everyMs)
+    say('the load runs')
+    await runChaos({ cluster, random: random.fork(), nodeTtlMs, s3FaultMs, streams, everyMs, faults })
+    await judge(cluster, load)
+    keepLogs = process.env['E2E_CHAOS_KEEP_LOGS'] === '1'
+  } finally {
+    if (keepLogs) console.log(`E2E_CHAOS_SEED=${seed}; all logs are in ${cluster.folder}\n${cluster.logs()}`)
+    await load?.abandon()
+    await cluster.close({ keepLogs })
+  }
+}, 900_000)
 
-  const streams = load.logs.flatMap(({ path }) => path ?? [])
-  const faults = Math.ceil((seconds * 1000) / everyMs)
-  await runChaos({ cluster, random: random.fork(), nodeTtlMs, s3FaultMs, streams, everyMs, faults })
+async function judge({ nodes }: Cluster, load: ClusterLoad): Promise<void> {
   const healedMs = performance.now()
   say('everything runs again')
   await expect.poll(() => load.silentSince(healedMs), { timeout: patienceMs, interval: 500 }).toEqual([])
@@ -57,21 +62,24 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
   console.log(`retried: ${load.retriedErrors().join(', ')}`)
 
   expect(load.refusals().slice(0, 20), 'refusals that no client retries').toEqual([])
-  const [first, ...others] = cluster.nodes
-  const { logs, differences } = await readFrom(first!, load.logs)
+  const first = nodes[0]!
+  const { logs, differences } = await readFrom(first, load.logs)
   expect(check(load.history(), logs).slice(0, 20), 'broken promises').toEqual([])
   expect(load.groupBreaches().slice(0, 20), 'broken promises to groups').toEqual([])
   expect(differences, 'read over HTTP and over Kafka').toEqual([])
-  for (const node of [...others, first!]) {
-    say(`read, and again by node ${node.nodeId}`)
-    // Whoever reads now has nothing in memory, and is the only one.
-    await node.terminate()
+  say('read once')
+
+  // By one node after the other, alone: so that it has everything, and nothing of it in memory.
+  for (const node of nodes) await node.terminate()
+  for (const node of nodes) {
     await node.start()
     const again = await readFrom(node, load.logs)
     const changes = [...again.logs].flatMap(([name, log]) =>
       differencesOf(`${name} by node ${node.nodeId}`, log, logs.get(name) ?? []),
     )
     expect([...changes, ...again.differences], 'read again').toEqual([])
+    await node.terminate()
+    say(`read by node ${node.nodeId} alone`)
   }
   expect(load.acknowledgedRecords()).toBeGreaterThan(1000)
-}, 900_000)
+}

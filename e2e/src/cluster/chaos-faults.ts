@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seeded } from '../cross/seeded.ts'
 import type { Cluster } from './cluster.ts'
-import type { ClusterNode } from './cluster-node.ts'
+import { type ClusterNode, nodeEpochOf } from './cluster-node.ts'
 import type { S3Fault } from './s3-fault-proxy.ts'
 
 export interface FaultSettings {
@@ -36,14 +36,18 @@ export const faults = {
   /** Past the TTL, and back: it must find out that it is fenced before it does or says anything. */
   async SIGSTOP({ cluster, random, nodeTtlMs }) {
     const node = oneOf(cluster, random)
-    const before = await epochOf(node)
+    let before = 0
+    await until(node, async () => {
+      before = (await nodeEpochOf(node)) ?? 0
+      return before > 0
+    })
     const stoppedMs = nodeTtlMs + random.whole(500, 2500)
     node.pause()
     await sleep(stoppedMs)
     node.resume()
     const what = `node ${node.nodeId}, for ${stoppedMs} ms`
     if (cluster.nodes.length === 1) return what
-    return `${what}, at a new epoch ${await timed(() => until(node, async () => (await epochOf(node)) > before))} later`
+    return `${what}, at a new epoch ${await timed(() => until(node, async () => ((await nodeEpochOf(node)) ?? 0) > before))} later`
   },
 
   async 'Postgres restarts'({ cluster, random }) {
@@ -83,13 +87,6 @@ function oneOf({ nodes }: Cluster, random: Seeded): ClusterNode {
   return node
 }
 
-async function epochOf(node: ClusterNode): Promise<number> {
-  const answer = await fetch(`${node.adminUrl}/admin/cluster`, { signal: AbortSignal.timeout(5000) })
-  if (!answer.ok) return -1
-  const { nodeEpoch } = (await answer.json()) as { readonly nodeEpoch: number }
-  return nodeEpoch
-}
-
 /** How long a node may take to find its place again. */
 const patienceMs = 20_000
 
@@ -97,7 +94,7 @@ async function until(node: ClusterNode, isSo: () => Promise<boolean>): Promise<v
   const deadline = Date.now() + patienceMs
   while (!(await isSo())) {
     if (Date.now() > deadline)
-      throw new Error(`node ${node.nodeId} has no new epoch ${patienceMs} ms after it was fenced`)
+      throw new Error(`node ${node.nodeId} does not say its epoch, or a new one, for ${patienceMs} ms`)
     await sleep(100)
   }
 }

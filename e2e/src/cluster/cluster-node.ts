@@ -80,14 +80,30 @@ export async function startClusterNode(settings: ClusterNodeSettings): Promise<C
   }
 }
 
-export async function isReady(adminUrl: string): Promise<boolean> {
-  try {
-    const answer = await fetch(`${adminUrl}/ready`, { signal: AbortSignal.timeout(2000) })
+async function isReady(adminUrl: string): Promise<boolean> {
+  const answer = await askAdmin(`${adminUrl}/ready`)
+  await answer?.body?.cancel()
+  return answer?.status === 200
+}
+
+/** Which of its lives a node is in, by its own word; undefined while it says nothing. */
+export async function nodeEpochOf({ adminUrl }: ClusterNode): Promise<number | undefined> {
+  const answer = await askAdmin(`${adminUrl}/admin/cluster`)
+  if (answer === undefined) return undefined
+  if (answer.status !== 200) {
     await answer.body?.cancel()
-    return answer.status === 200
+    return undefined
+  }
+  const { nodeEpoch } = (await answer.json()) as { readonly nodeEpoch: number }
+  return nodeEpoch
+}
+
+/** Undefined while it does not listen, breaks off, or says nothing for a while. */
+async function askAdmin(url: string): Promise<Response | undefined> {
+  try {
+    return await fetch(url, { signal: AbortSignal.timeout(2000) })
   } catch (error) {
-    // It does not listen yet, or is paused: both come as these.
-    if (error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')) return false
+    if (error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')) return undefined
     throw error
   }
 }

@@ -44,6 +44,7 @@ export async function startGroupLoad(settings: GroupLoadSettings): Promise<Group
       const isBehind = () =>
         producers.some((producer, partition) => (watch.views.at(-1)?.offsets[partition] ?? -1) < endOf(producer))
       while (isBehind()) {
+        if (watch.failure !== undefined) throw watch.failure
         for (const member of members) {
           if (member.exit() !== undefined)
             throw new Error(`${groupId}: ${member.name} ended by itself:\n${saidBy(member)}`)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
 
 /**
@@ -6,7 +7,7 @@ import kafkajs from 'kafkajs'
  */
 const [bootstrap = '', groupId = '', topic = '', sessionTimeout = ''] = process.argv.slice(2)
 
-const { Kafka, logLevel } = kafkajs
+const { Kafka, KafkaJSError, logLevel } = kafkajs
 const kafka = new Kafka({
   clientId: 'e2e',
   brokers: bootstrap.split(','),
@@ -40,14 +41,27 @@ consumer.on(consumer.events.COMMIT_OFFSETS, ({ payload }) => {
 /** When the connection ends while kafkajs looks for the coordinator, it gives up for good: its user has to begin anew. */
 consumer.on(consumer.events.CRASH, async ({ payload }) => {
   giveUp()
-  if (!payload.restart && !stopping) await begin()
+  if (!payload.restart) await beginAnew()
 })
 process.once('SIGTERM', async () => {
   stopping = true
   await consumer.disconnect()
   process.exit(0)
 })
-await begin()
+await beginAnew()
+
+/** Until it has begun: it gives up as well when the broker that it was sent to has just gone. */
+async function beginAnew(): Promise<void> {
+  while (!stopping) {
+    try {
+      return await begin()
+    } catch (error) {
+      if (!(error instanceof KafkaJSError)) throw error
+      console.error(error.message)
+      await sleep(200)
+    }
+  }
+}
 
 async function begin(): Promise<void> {
   await consumer.connect()

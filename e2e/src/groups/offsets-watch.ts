@@ -7,6 +7,8 @@ const everyMs = 300
 
 export interface OffsetsWatch {
   readonly views: readonly OffsetsView[]
+  /** What ended it before it was stopped. */
+  readonly failure: unknown
   /** Asks once more, and ends. */
   stop(): Promise<void>
 }
@@ -27,10 +29,16 @@ export function watchOffsets(at: Whereabouts, groupId: string, topic: string, pa
     for (; !stopping; await sleep(everyMs)) await look()
     await look()
   }
+  let failure: unknown
   const done = run()
-  done.catch(() => undefined) // for whoever stops it
+  done.catch((error: unknown) => {
+    failure = error
+  })
   return {
     views,
+    get failure() {
+      return failure
+    },
     async stop() {
       stopping = true
       await done
