@@ -1,4 +1,4 @@
-import { findCoordinator, kafkaErrors, type ResponseInput } from '@pico/kafka-codec'
+import { type FindCoordinatorRequest, findCoordinator, kafkaErrors, type ResponseInput } from '@pico/kafka-codec'
 import type { Dependencies } from '../dependencies.ts'
 import { groupStreamName } from '../groups/stream-names.ts'
 import { type Handler, handler } from '../handler.ts'
@@ -18,16 +18,16 @@ export function findCoordinatorHandler({ streams, cluster, draining, explain }: 
   return handler({
     api: findCoordinator,
     versions: [0, 5],
-    async handle({ keyType, coordinatorKeys }, { apiVersion }) {
-      const coordinators = await Promise.all(coordinatorKeys.map((key) => coordinatorOf(key, keyType)))
-      return respond(coordinatorKeys, apiVersion, coordinators)
+    async handle(request, { apiVersion }) {
+      const keys = keysOf(request, apiVersion)
+      const coordinators = await Promise.all(keys.map((key) => coordinatorOf(key, request.keyType)))
+      return respond(keys, apiVersion, coordinators)
     },
-    fail: ({ coordinatorKeys }, errorCode, { apiVersion }) =>
-      respond(
-        coordinatorKeys,
-        apiVersion,
-        coordinatorKeys.map(() => refused(errorCode, null)),
-      ),
+    fail(request, errorCode, { apiVersion }) {
+      const keys = keysOf(request, apiVersion)
+      const coordinators = keys.map(() => refused(errorCode, null))
+      return respond(keys, apiVersion, coordinators)
+    },
   })
 
   async function coordinatorOf(key: string, keyType: number): Promise<Coordinator> {
@@ -57,6 +57,10 @@ const notAnswered = { nodeId: 0, host: '', port: 0, errorCode: 0, errorMessage: 
 
 function refused(errorCode: number, errorMessage: string | null): Coordinator {
   return { nodeId: -1, host: '', port: -1, errorCode, errorMessage }
+}
+
+function keysOf({ key, coordinatorKeys }: FindCoordinatorRequest, apiVersion: number): readonly string[] {
+  return apiVersion < firstWithManyKeys ? [key] : coordinatorKeys
 }
 
 function respond(keys: readonly string[], apiVersion: number, coordinators: readonly Coordinator[]) {
