@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -41,6 +41,31 @@ describe('a database file', () => {
     const third = await openSqliteMetadata({ path })
     expect(await third.nodes.reserve('objectId', 5)).toBe(6)
     await third.close()
+  })
+
+  it('is not made, nor brought up to date, for who only looks', async () => {
+    const missing = join(folder, 'missing/meta.db')
+    await expect(openSqliteMetadata({ path: missing, asItIs: true })).rejects.toMatchObject({
+      code: 'PICO_METADATA_UNAVAILABLE',
+      cause: { message: 'there is no such file' },
+    })
+    expect(existsSync(join(folder, 'missing'))).toBe(false)
+    const foreign = join(folder, 'foreign.db')
+    new DatabaseSync(foreign).close()
+    await expect(openSqliteMetadata({ path: foreign, asItIs: true })).rejects.toMatchObject({
+      cause: { message: 'it has none of our tables' },
+    })
+    const path = join(folder, 'looked-at.db')
+    await (await openSqliteMetadata({ path })).close()
+    const looking = await openSqliteMetadata({ path, asItIs: true })
+    expect(await looking.streams.count()).toBe(0)
+    await looking.close()
+    const database = new DatabaseSync(path)
+    database.exec("delete from kysely_migration where name like '0006%'; drop table changes")
+    database.close()
+    await expect(openSqliteMetadata({ path, asItIs: true })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('earlier version') },
+    })
   })
 
   it('turns a second process away at once, with one line that says why', async () => {

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { MetadataUnavailableError } from '../errors.ts'
 import type { Metadata } from '../metadata.ts'
-import { migrate, type SchemaDialect } from '../sql/migrations.ts'
+import { migrate, requireMigrated, type SchemaDialect } from '../sql/migrations.ts'
 import type { Schema } from '../sql/schema.ts'
 import { sqlMetadata } from '../sql/sql-metadata.ts'
 import { ChangeListener } from './change-listener.ts'
@@ -14,6 +14,8 @@ export interface PostgresMetadataSettings extends Partial<PoolSettings>, Partial
   readonly url: string
   /** Called with the text of every statement before it is sent, transaction control included: each is a round trip. */
   readonly onStatement?: (sql: string) => void
+  /** Refuses tables that are not there, or not up to date, rather than making or changing them. */
+  readonly asItIs?: boolean
 }
 
 export const postgresSchemaDialect: SchemaDialect = {
@@ -35,7 +37,8 @@ export async function openPostgresMetadata(settings: PostgresMetadataSettings): 
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   try {
     await requireUnicode(kysely)
-    await migrate(kysely, postgresSchemaDialect)
+    if (settings.asItIs) await requireMigrated(kysely, postgresSchemaDialect)
+    else await migrate(kysely, postgresSchemaDialect)
   } catch (error) {
     await kysely.destroy()
     throw new MetadataUnavailableError('opening the database', { cause: error })

@@ -30,6 +30,22 @@ export interface SchemaDialect {
  * @returns Names of the migrations that ran.
  */
 export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promise<string[]> {
+  const { error, results } = await migrator(db, dialect).migrateToLatest()
+  if (error !== undefined) throw error
+  return (results ?? []).map((result) => result.migrationName)
+}
+
+/** For who only looks: changes nothing. @throws Error when there is anything to bring up to date */
+export async function requireMigrated(db: Kysely<Schema>, dialect: SchemaDialect): Promise<void> {
+  const migrations = await migrator(db, dialect).getMigrations()
+  const missing = migrations.filter((migration) => migration.executedAt === undefined)
+  if (missing.length === migrations.length) throw new Error('it has none of our tables')
+  if (missing.length > 0) {
+    throw new Error('its tables are of an earlier version, and a server of this version has to bring them up to date')
+  }
+}
+
+function migrator(db: Kysely<Schema>, dialect: SchemaDialect): Migrator {
   const provider: MigrationProvider = {
     getMigrations: async () => ({
       '0001_initial': initial(dialect),
@@ -40,9 +56,7 @@ export async function migrate(db: Kysely<Schema>, dialect: SchemaDialect): Promi
       '0006_changes': changes(dialect),
     }),
   }
-  const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
-  if (error !== undefined) throw error
-  return (results ?? []).map((result) => result.migrationName)
+  return new Migrator({ db, provider })
 }
 
 function initial(dialect: SchemaDialect): Migration {

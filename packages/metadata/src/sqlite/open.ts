@@ -1,9 +1,10 @@
+import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql } from 'kysely'
 import { DatabaseLockedError, MetadataUnavailableError } from '../errors.ts'
 import type { Metadata } from '../metadata.ts'
-import { migrate, type SchemaDialect } from '../sql/migrations.ts'
+import { migrate, requireMigrated, type SchemaDialect } from '../sql/migrations.ts'
 import type { Schema } from '../sql/schema.ts'
 import { sqlMetadata } from '../sql/sql-metadata.ts'
 import { makeDurableFolder, syncFolder } from './durable-folder.ts'
@@ -21,6 +22,8 @@ export interface SqliteMetadataSettings {
    * does, so that nothing depends on how fast the machine is: the default for `:memory:`, which simulations use.
    */
   readonly maxBlockMs?: number
+  /** Refuses a database that is not there, or not up to date, rather than making or changing it. */
+  readonly asItIs?: boolean
   /** What heartbeats and leases go by, in milliseconds since the epoch (default: the system's clock). */
   readonly nowMs?: () => number
 }
@@ -47,14 +50,16 @@ export async function openSqliteMetadata(settings: SqliteMetadataSettings): Prom
   const maxBlockMs = settings.maxBlockMs ?? (inMemory ? Number.POSITIVE_INFINITY : 4)
   let database: DatabaseSync | undefined
   try {
-    if (!inMemory) await makeDurableFolder(dirname(path))
+    if (settings.asItIs) await requireFile(path)
+    else if (!inMemory) await makeDurableFolder(dirname(path))
     const { DatabaseSync } = loadSqlite()
     database = new DatabaseSync(path, { timeout: 0 })
     configure(database)
     const kysely = new Kysely<Schema>({
       dialect: nodeSqliteDialect(database, { maxBlockMs, ...(onStatement && { onStatement }) }),
     })
-    await migrate(kysely, schemaDialect)
+    if (settings.asItIs) await requireMigrated(kysely, schemaDialect)
+    else await migrate(kysely, schemaDialect)
     // The files themselves are synced with every commit; their names are not.
     if (!inMemory) await syncFolder(dirname(path))
     return sqlMetadata(new SqliteDatabase(kysely, settings.nowMs ?? Date.now))
@@ -65,6 +70,14 @@ export async function openSqliteMetadata(settings: SqliteMetadataSettings): Prom
     }
     throw new MetadataUnavailableError(`opening database ${path}`, { cause: error })
   }
+}
+
+async function requireFile(path: string): Promise<void> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw error
+  })
+  if (found?.isFile() !== true) throw new Error('there is no such file')
 }
 
 function configure(database: DatabaseSync): void {
