@@ -6,3 +6,4 @@ export type { Appended, LogRead, LogStream, LogStreamObserver, NewEntry, PackedR
 export { openLog } from './open-log.ts'
 export { defaultLogSettings, type LogSettings } from './settings.ts'
 export type { SharedBelow } from './shared-below.ts'
+export { isWalKey } from './stored-entries.ts'

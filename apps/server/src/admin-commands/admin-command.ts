@@ -5,14 +5,23 @@ import { adminFlags } from './admin-api.ts'
 import { clusterCommand, nodesCommand } from './cluster-commands.ts'
 import { groupCommand, groupsCommand } from './group-commands.ts'
 import { streamCommand, streamsCommand } from './stream-commands.ts'
+import { verifyCommand, verifyFlags } from './verify-command.ts'
 
-const commands = [clusterCommand, nodesCommand, streamsCommand, streamCommand, groupsCommand, groupCommand]
+const commands = [
+  clusterCommand,
+  nodesCommand,
+  streamsCommand,
+  streamCommand,
+  groupsCommand,
+  groupCommand,
+  verifyCommand,
+]
 
-/** `pico admin …`, for yargs: what the admin API of a server shows. The exit code goes to `ended`. */
+/** `pico admin …`, for yargs: what the admin API of a server shows, and what its database and its store prove. The exit code goes to `ended`. */
 export function adminCommand(environment: Environment, ended: (exitCode: number) => void): CommandModule {
   return {
     command: 'admin',
-    describe: 'Show what a server has: cluster, nodes, streams, consumer groups',
+    describe: 'Show what a server has: cluster, nodes, streams, consumer groups; verify what it stores',
     builder(parser) {
       // Here too, so that a mistyped command is not told of its flags.
       for (const [name, flag] of Object.entries(adminFlags)) parser.option(name, optionOf(name, flag))
@@ -23,4 +32,4 @@ export function adminCommand(environment: Environment, ended: (exitCode: number)
   }
 }
 
-export const adminFlagNames = Object.keys(adminFlags)
+export const adminFlagNames = Object.keys({ ...adminFlags, ...verifyFlags })
