@@ -7,7 +7,6 @@ import {
   Readiness,
   type ServerMetrics,
 } from '@pico/http-api'
-import type { AdminCluster } from '@pico/http-contract'
 import type { GroupReader } from '@pico/kafka-api'
 import { systemClock } from '@pico/log'
 import type { Metadata, NodeIdentity } from '@pico/metadata'
@@ -71,32 +70,17 @@ export interface Shown {
   readonly kafkaAddress: string | null
 }
 
-/** What the admin API shows of a node that is a cluster by itself. */
+/** What the admin API shows and changes. */
 export function adminBackend(shown: Shown): AdminBackend {
   const { streams, metadata, node, groups, readiness, httpAddress, kafkaAddress } = shown
-  const isFenced = () => readiness.state === 'fenced'
   return {
+    node,
     streams,
+    directory: metadata,
     groups,
     advertisedAddress: httpAddress,
-    async cluster(): Promise<AdminCluster> {
-      const { objects, lengthBytes, doomed } = await metadata.log.totals()
-      return {
-        clusterId: streams.clusterId,
-        ...node,
-        advertisedAddress: httpAddress,
-        registered: !isFenced(),
-        streamCount: await metadata.streams.count(),
-        objectCount: objects,
-        bytes: lengthBytes,
-        doomedObjectBacklog: doomed,
-        leaseHolder: isFenced() ? null : node.nodeId,
-        pendingTransfers: [],
-      }
-    },
-    async nodes() {
-      return [{ ...node, httpAddress, kafkaAddress, slots: 1, fenced: isFenced(), local: true }]
-    },
+    kafkaAddress,
+    isFenced: () => readiness.state === 'fenced',
   }
 }
 

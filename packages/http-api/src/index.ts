@@ -1,4 +1,5 @@
 export type { AdminBackend } from './admin/admin-backend.ts'
+export type { Directory, KnownNode, KnownStream, KnownTransfer } from './admin/directory.ts'
 export type { GroupView } from './admin/group-view.ts'
 export { type AdminComponents, listenAdmin } from './admin/listen-admin.ts'
 export type { KafkaTraffic } from './admin/metrics/kafka-metrics.ts'

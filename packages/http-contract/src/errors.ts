@@ -22,6 +22,8 @@ export const errorStatuses = {
   /** `Pico-Match-Seq` is not the tail. */
   match_failed: 412,
   too_large: 413,
+  /** Of the admin API, which takes JSON alone. */
+  unsupported_media_type: 415,
   /** A record that cannot be stored as it is. */
   invalid_record: 422,
   headers_too_large: 431,

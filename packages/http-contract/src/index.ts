@@ -3,7 +3,10 @@ export {
   type AdminNode,
   type AdminNodes,
   adminClusterSchema,
+  adminNodeChangeSchema,
+  adminNodeSchema,
   adminNodesSchema,
+  pendingTransfersShownMax,
 } from './admin/cluster.ts'
 export {
   type AdminGroup,
@@ -19,6 +22,13 @@ export {
 export { type Health, healthSchema, type Ready, type ReadyCheck, readySchema } from './admin/health.ts'
 export { type AdminRoute, type AdminRouteName, adminRoutes } from './admin/routes.ts'
 export { type AdminStream, type AdminStreams, adminStreamSchema, adminStreamsSchema } from './admin/streams.ts'
+export {
+  type AdminTransfer,
+  type AdminTransferRequest,
+  adminTransferRequestSchema,
+  adminTransferSchema,
+  transferStates,
+} from './admin/transfers.ts'
 export { headersPerAppendMax, jsonDepthMax, jsonValuesMax, recordsPerAppendMax } from './append-limits.ts'
 export { base64Of, bytesOfBase64 } from './base64.ts'
 export {

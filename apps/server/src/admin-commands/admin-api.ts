@@ -1,4 +1,4 @@
-import { adminRoutes, errorBodySchema, problemText } from '@pico/http-contract'
+import { adminRoutes, errorBodySchema, errorStatuses, mediaTypes, problemText } from '@pico/http-contract'
 import type { z } from 'zod'
 import { CommandFailure } from '../commands/command-failure.ts'
 import type { ClientFlags, GivenFlags } from '../commands/given-flags.ts'
@@ -17,6 +17,9 @@ const alwaysThere: ReadonlySet<string> = new Set([
   adminRoutes.streams.path,
 ])
 
+/** Nobody answers, or it is said that it will be possible later. */
+export class AdminUnavailable extends CommandFailure {}
+
 /** Asks the admin API of a server, and checks that the answer is what it should be. */
 export class AdminApi {
   readonly #endpoint: string
@@ -31,12 +34,25 @@ export class AdminApi {
     this.#signal = signal
   }
 
-  /** @throws CommandFailure */
-  async get<S extends z.ZodType>(path: string, schema: S, query: Readonly<Record<string, string>> = {}) {
+  /** @throws CommandFailure, AdminUnavailable */
+  get<S extends z.ZodType>(path: string, schema: S, query: Readonly<Record<string, string>> = {}) {
     const search = new URLSearchParams(query).toString()
-    const answer = await this.#fetch(`${this.#endpoint}${path}${search === '' ? '' : `?${search}`}`)
+    return this.#ask(path, `${path}${search === '' ? '' : `?${search}`}`, schema)
+  }
+
+  /** @throws CommandFailure, AdminUnavailable */
+  post<S extends z.ZodType>(path: string, body: object, schema: S) {
+    const headers = { 'content-type': mediaTypes.json }
+    return this.#ask(path, path, schema, { method: 'POST', headers, body: JSON.stringify(body) })
+  }
+
+  async #ask<S extends z.ZodType>(path: string, target: string, schema: S, request: RequestInit = {}) {
+    const answer = await this.#fetch(this.#endpoint + target, request)
     const body = await jsonOf(answer)
-    if (!answer.ok) throw new CommandFailure(this.#refusal(path, answer.status, body))
+    if (!answer.ok) {
+      const Failure = answer.status === errorStatuses.unavailable ? AdminUnavailable : CommandFailure
+      throw new Failure(this.#refusal(path, answer.status, body))
+    }
     const checked = schema.safeParse(body)
     if (checked.success) return checked.data
     throw new CommandFailure(
@@ -44,12 +60,12 @@ export class AdminApi {
     )
   }
 
-  async #fetch(url: string): Promise<Response> {
+  async #fetch(url: string, request: RequestInit): Promise<Response> {
     try {
-      return await fetch(url, { signal: AbortSignal.any([this.#signal, AbortSignal.timeout(deadlineMs)]) })
+      return await fetch(url, { ...request, signal: AbortSignal.any([this.#signal, AbortSignal.timeout(deadlineMs)]) })
     } catch (error) {
       this.#signal.throwIfAborted()
-      throw new CommandFailure(`cannot reach ${this.#endpoint} (--admin-endpoint): ${reasonOf(error)}`, {
+      throw new AdminUnavailable(`cannot reach ${this.#endpoint} (--admin-endpoint): ${reasonOf(error)}`, {
         cause: error,
       })
     }

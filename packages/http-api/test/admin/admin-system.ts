@@ -1,5 +1,5 @@
 import { type Log, openLog, systemClock } from '@pico/log'
-import type { Metadata } from '@pico/metadata'
+import type { Metadata, NodeIdentity } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import { BatchBuilder } from '@pico/record-batch'
 import { openMemoryStore } from '@pico/storage/memory'
@@ -35,6 +35,7 @@ export class AdminSystem {
   groups: GroupView | null = null
   #backend: AdminBackend | null = null
   #metadata!: Metadata
+  #node!: NodeIdentity
   #engine!: Log
   #streams!: Streams
   #listener!: HttpListener
@@ -71,29 +72,18 @@ export class AdminSystem {
     const engine = await openLog({ ...parts, store, wal, format: recordBatchEntries }, { segmentBytes: 1 << 20 })
     const streams = await openStreams({ ...parts, log: engine, clusterId: 'test' }, { partitionsMax: 4 })
     this.#metadata = metadata
+    this.#node = node
     this.#engine = engine
     this.#streams = streams
     this.metrics.watchLog(engine)
     this.#backend = {
+      node,
       streams,
+      directory: metadata,
       advertisedAddress: 'http://127.0.0.1:4437',
+      kafkaAddress: null,
       groups: this.groups,
-      cluster: async () => {
-        const { objects, lengthBytes, doomed } = await metadata.log.totals()
-        return {
-          clusterId: 'test',
-          ...node,
-          advertisedAddress: 'http://127.0.0.1:4437',
-          registered: true,
-          streamCount: await metadata.streams.count(),
-          objectCount: objects,
-          bytes: lengthBytes,
-          doomedObjectBacklog: doomed,
-          leaseHolder: 1,
-          pendingTransfers: [],
-        }
-      },
-      nodes: async () => [{ ...node, httpAddress: null, kafkaAddress: null, slots: 1, fenced: false, local: true }],
+      isFenced: () => this.readiness.state === 'fenced',
     }
     this.readiness.become('serving')
   }
@@ -106,8 +96,26 @@ export class AdminSystem {
     return this.#streams
   }
 
-  async get(path: string, method = 'GET'): Promise<JsonAnswer> {
-    const answer = await fetch(this.url + path, { method })
+  get metadata(): Metadata {
+    return this.#metadata
+  }
+
+  /** The run that answers. */
+  get node(): NodeIdentity {
+    return this.#node
+  }
+
+  get(path: string, method = 'GET'): Promise<JsonAnswer> {
+    return this.ask(path, { method })
+  }
+
+  post(path: string, body: unknown): Promise<JsonAnswer> {
+    const headers = { 'content-type': 'application/json' }
+    return this.ask(path, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
+  }
+
+  async ask(path: string, request: RequestInit): Promise<JsonAnswer> {
+    const answer = await fetch(this.url + path, request)
     const text = await answer.text()
     const isJson = answer.headers.get('content-type')?.startsWith('application/json')
     return {

@@ -21,26 +21,40 @@ export const adminClusterSchema = z.object({
   doomedObjectBacklog: count,
   /** The node that does the maintenance; null while nobody does. */
   leaseHolder: count.nullable(),
-  /** Streams on their way to another node. */
-  pendingTransfers: z.array(z.object({ stream: z.string(), toNode: count })),
+  /** Streams on their way to another node: those asked for first, `pendingTransfersShownMax` of them at most. */
+  pendingTransfers: z.array(z.object({ transferId: count, stream: z.string(), toNode: count })),
+  /** There are more than these. */
+  morePendingTransfers: z.boolean(),
 })
 
-/** A node of `GET /admin/nodes`. */
+export const pendingTransfersShownMax = 1000
+
+/** A node of `GET /admin/nodes`, as its latest run registered it. */
 export const adminNodeSchema = z.object({
   nodeId: count,
   nodeEpoch: count,
   /** Where it serves HTTP and Kafka clients; null when it does not. */
   httpAddress: z.string().nullable(),
   kafkaAddress: z.string().nullable(),
-  /** Its share of the streams, in proportion to the others'. */
+  /** Its share of the streams, in proportion to the others'. With none it gets none. */
   slots: count,
-  /** Another epoch of it has taken over. */
+  /** It was silent for too long, or was told to stop: it serves nothing until it registers again. */
   fenced: z.boolean(),
+  /** Since it last said that it is alive, by the database's clock. */
+  silentMs: count,
+  /** Streams that it has. */
+  streams: count,
   /** The node that answers. */
   local: z.boolean(),
 })
 
 export const adminNodesSchema = z.object({ nodes: z.array(adminNodeSchema) })
+
+/** Body of `POST /admin/nodes/{id}`. */
+export const adminNodeChangeSchema = z.strictObject({
+  /** What the database can hold. */
+  slots: count.max(2 ** 31 - 1),
+})
 
 export type AdminCluster = z.infer<typeof adminClusterSchema>
 export type AdminNode = z.infer<typeof adminNodeSchema>

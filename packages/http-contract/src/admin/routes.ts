@@ -1,22 +1,27 @@
 import type { z } from 'zod'
 import { listQuerySchema } from '../read-query.ts'
-import { adminClusterSchema, adminNodesSchema } from './cluster.ts'
+import { adminClusterSchema, adminNodeChangeSchema, adminNodeSchema, adminNodesSchema } from './cluster.ts'
 import { adminGroupSchema, adminGroupsQuerySchema, adminGroupsSchema } from './groups.ts'
 import { healthSchema, readySchema } from './health.ts'
 import { adminStreamSchema, adminStreamsSchema } from './streams.ts'
+import { adminTransferRequestSchema, adminTransferSchema } from './transfers.ts'
 
-/** What a GET of the admin listener answers, by status. `text`: not JSON. */
+/** What the admin listener answers at a path, by status. `text`: not JSON. */
 export interface AdminRoute {
+  /** Default 'get'. What changes something is a 'post'. */
+  readonly method?: 'get' | 'post'
   /** As OpenAPI writes it. A name or an id stands percent-encoded in its place; slashes need not be. */
   readonly path: string
   readonly summary: string
   readonly query?: z.ZodObject
+  /** JSON, with that Content-Type: web pages of other origins cannot send it without being asked for permission, which they do not get. */
+  readonly body?: z.ZodObject
   readonly answers: Readonly<Record<number, z.ZodType | 'text' | 'openapi'>>
   /** Error statuses it may answer besides, with the usual body. */
   readonly errors: readonly number[]
 }
 
-/** Every route of the admin listener, all GET: the server serves these, its OpenAPI document and its tests are made of them. */
+/** Every route of the admin listener: the server serves these, its OpenAPI document and its tests are made of them. */
 export const adminRoutes = {
   health: { path: '/health', summary: 'The process runs', answers: { 200: healthSchema }, errors: [] },
   ready: {
@@ -38,6 +43,28 @@ export const adminRoutes = {
     errors: [503],
   },
   nodes: { path: '/admin/nodes', summary: 'The nodes', answers: { 200: adminNodesSchema }, errors: [503] },
+  changeNode: {
+    method: 'post',
+    path: '/admin/nodes/{id}',
+    summary: 'Sets what share of the streams a node takes',
+    body: adminNodeChangeSchema,
+    answers: { 200: adminNodeSchema },
+    errors: [400, 404, 413, 415, 503],
+  },
+  transfer: {
+    method: 'post',
+    path: '/admin/transfer',
+    summary: 'Moves a stream to another node; 200 when that has it already. May be repeated',
+    body: adminTransferRequestSchema,
+    answers: { 200: adminTransferSchema, 202: adminTransferSchema },
+    errors: [400, 404, 409, 413, 415, 503],
+  },
+  transferById: {
+    path: '/admin/transfers/{id}',
+    summary: 'How far a transfer is; 404 when it ended long ago, or its stream has been deleted',
+    answers: { 200: adminTransferSchema },
+    errors: [400, 404, 503],
+  },
   streams: {
     path: '/admin/streams',
     summary: 'Streams in the order of their names, a page at a time',

@@ -8,9 +8,9 @@ export const adminStreamSchema = z.object({
   /** As Kafka clients know it; null when they cannot. */
   topic: z.string().nullable(),
   streamId: count,
-  /** Null as long as no node has ever opened it. */
+  /** The node that has it, or had it last; null as long as none ever did. */
   ownerNodeId: count.nullable(),
-  /** Where the owner serves HTTP; null when unknown. */
+  /** Where the owner serves HTTP; null when it does not, or has been fenced. */
   ownerAdvertisedAddress: z.string().nullable(),
   /** The node that answers has it. */
   ownerLocal: z.boolean(),
@@ -23,7 +23,7 @@ export const adminStreamSchema = z.object({
   idleTtlSeconds: count.nullable(),
   /** Sealed: nothing is appended any more. */
   closed: z.boolean(),
-  /** `unassigned`: no node has opened it yet. `transferring`: on its way to another node. */
+  /** `unassigned`: no live node has it. `transferring`: on its way to another node. */
   state: z.enum(['unassigned', 'assigned', 'transferring']),
   /** Goes up whenever another node epoch opens it: Kafka's leader epoch. */
   epoch: count,
@@ -31,6 +31,11 @@ export const adminStreamSchema = z.object({
   startOffset: count,
   endOffset: count,
   bytes: count,
+  /**
+   * This is what the database knows of a stream that is open elsewhere: its offsets, its size and whether it is closed may be behind
+   * what its owner would answer.
+   */
+  offsetsMayLag: z.boolean(),
   createdAtMs: z.number().int(),
   /** Node it is on its way to. */
   pendingTransfer: z.object({ toNode: count }).nullable(),
