@@ -9,8 +9,8 @@ import {
 } from '@pico/http-api'
 import type { GroupReader } from '@pico/kafka-api'
 import { systemClock } from '@pico/log'
-import type { Metadata, NodeIdentity } from '@pico/metadata'
-import type { Streams } from '@pico/streams'
+import type { Metadata } from '@pico/metadata'
+import type { Membership, Streams } from '@pico/streams'
 import type { Logger } from 'pino'
 import { formatHostPort, type HostPort } from './host-port.ts'
 import type { ServerConfig } from './serve-config.ts'
@@ -63,7 +63,7 @@ export async function openWatch({ admin, nodeId }: ServerConfig, log: Logger): P
 export interface Shown {
   readonly streams: Streams
   readonly metadata: Metadata
-  readonly node: NodeIdentity
+  readonly membership: Membership
   readonly groups: GroupReader | null
   readonly readiness: Readiness
   readonly httpAddress: string | null
@@ -72,15 +72,16 @@ export interface Shown {
 
 /** What the admin API shows and changes. */
 export function adminBackend(shown: Shown): AdminBackend {
-  const { streams, metadata, node, groups, readiness, httpAddress, kafkaAddress } = shown
+  const { streams, metadata, membership, groups, readiness, httpAddress, kafkaAddress } = shown
   return {
-    node,
+    node: membership.node,
     streams,
     directory: metadata,
     groups,
     advertisedAddress: httpAddress,
     kafkaAddress,
-    isFenced: () => readiness.state === 'fenced',
+    leads: () => membership.leads,
+    isFenced: () => membership.isOver || readiness.state === 'fenced',
   }
 }
 

@@ -123,7 +123,7 @@ async function open(
     adminBackend({
       streams,
       metadata,
-      node,
+      membership,
       readiness,
       groups: kafka?.groups ?? null,
       httpAddress: advertisedHttpAddress(config.http, http?.port),

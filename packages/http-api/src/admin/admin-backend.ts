@@ -16,6 +16,8 @@ export interface AdminBackend {
   readonly kafkaAddress: string | null
   /** Null when no Kafka clients are served: then nobody coordinates groups. */
   readonly groups: GroupView | null
+  /** This run does the maintenance. A process that has its database for itself holds no lease for it. */
+  leads(): boolean
   /** This run may not go on. */
   isFenced(): boolean
 }

@@ -3,7 +3,7 @@ import type { Metadata, NodeIdentity } from '@pico/metadata'
 import { openSqliteMetadata } from '@pico/metadata/sqlite'
 import { BatchBuilder } from '@pico/record-batch'
 import { openMemoryStore } from '@pico/storage/memory'
-import { openStreams, recordBatchEntries, type Streams } from '@pico/streams'
+import { joinAlone, joinCluster, type Membership, openStreams, recordBatchEntries, type Streams } from '@pico/streams'
 import {
   type AdminBackend,
   createServerMetrics,
@@ -35,7 +35,7 @@ export class AdminSystem {
   groups: GroupView | null = null
   #backend: AdminBackend | null = null
   #metadata!: Metadata
-  #node!: NodeIdentity
+  #membership!: Membership
   #engine!: Log
   #streams!: Streams
   #listener!: HttpListener
@@ -62,17 +62,23 @@ export class AdminSystem {
     return system
   }
 
-  /** What is below, as a server opens it. */
-  async start(): Promise<void> {
+  /** What is below, as a server opens it: alone with its database, or as one of several nodes. */
+  async start(kind: 'alone' | 'cluster' = 'alone'): Promise<void> {
     const store = openMemoryStore()
     const metadata = await openSqliteMetadata({ path: ':memory:' })
     const node = await metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, Date.now())
     const parts = { metadata, node, clock: systemClock }
-    const wal = { kind: 'local', store } as const
+    const membership = await (kind === 'alone'
+      ? joinAlone(parts)
+      : joinCluster(parts, { heartbeatMs: 50, ttlMs: 600_000 }))
+    const wal = { kind: kind === 'alone' ? 'local' : 'shared', store } as const
     const engine = await openLog({ ...parts, store, wal, format: recordBatchEntries }, { segmentBytes: 1 << 20 })
-    const streams = await openStreams({ ...parts, log: engine, clusterId: 'test' }, { partitionsMax: 4 })
+    const streams = await openStreams(
+      { ...parts, log: engine, membership, clusterId: 'test' },
+      { partitionsMax: 4, pollMs: 50 },
+    )
     this.#metadata = metadata
-    this.#node = node
+    this.#membership = membership
     this.#engine = engine
     this.#streams = streams
     this.metrics.watchLog(engine)
@@ -83,7 +89,8 @@ export class AdminSystem {
       advertisedAddress: 'http://127.0.0.1:4437',
       kafkaAddress: null,
       groups: this.groups,
-      isFenced: () => this.readiness.state === 'fenced',
+      leads: () => membership.leads,
+      isFenced: () => membership.isOver,
     }
     this.readiness.become('serving')
   }
@@ -100,9 +107,13 @@ export class AdminSystem {
     return this.#metadata
   }
 
+  get membership(): Membership {
+    return this.#membership
+  }
+
   /** The run that answers. */
   get node(): NodeIdentity {
-    return this.#node
+    return this.#membership.node
   }
 
   get(path: string, method = 'GET'): Promise<JsonAnswer> {
@@ -158,6 +169,7 @@ export class AdminSystem {
     if (this.#backend === null) return
     await this.#streams.close()
     await this.#engine.close()
+    if (!this.#membership.isOver) await this.#membership.leave()
     await this.#metadata.close()
   }
 }

@@ -200,6 +200,15 @@ describe('streams', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
+  it('its maintenance is done by this node, which has the database for itself, unless another one has the lease', async () => {
+    const { nodes, leases } = system.metadata
+    const holderNow = async () => (await system.get('/admin/cluster')).body.leaseHolder
+    expect([await leases.holder('maintenance'), await holderNow()]).toEqual([null, 1])
+    const two = await nodes.register({ nodeId: 2, addresses: {}, slots: 1 }, Date.now())
+    expect(await leases.acquire('maintenance', two, 60_000)).toBe(true)
+    expect(await holderNow()).toBe(2)
+  })
+
   it('what shows something takes GET and HEAD alone, what changes something POST', async () => {
     expect(await system.get('/admin/cluster', 'HEAD')).toMatchObject({ status: 200, body: '' })
     for (const { path, method } of Object.values<AdminRoute>(adminRoutes)) {
