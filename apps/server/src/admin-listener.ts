@@ -64,6 +64,8 @@ export interface Shown {
   readonly streams: Streams
   readonly metadata: Metadata
   readonly membership: Membership
+  /** No other process has this database. */
+  readonly isAlone: boolean
   readonly groups: GroupReader | null
   readonly readiness: Readiness
   readonly httpAddress: string | null
@@ -72,7 +74,7 @@ export interface Shown {
 
 /** What the admin API shows and changes. */
 export function adminBackend(shown: Shown): AdminBackend {
-  const { streams, metadata, membership, groups, readiness, httpAddress, kafkaAddress } = shown
+  const { streams, metadata, membership, isAlone, groups, readiness, httpAddress, kafkaAddress } = shown
   return {
     node: membership.node,
     streams,
@@ -80,7 +82,7 @@ export function adminBackend(shown: Shown): AdminBackend {
     groups,
     advertisedAddress: httpAddress,
     kafkaAddress,
-    leads: () => membership.leads,
+    isAlone,
     isFenced: () => membership.isOver || readiness.state === 'fenced',
   }
 }

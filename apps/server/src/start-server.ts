@@ -124,6 +124,7 @@ async function open(
       streams,
       metadata,
       membership,
+      isAlone: config.metadata.kind === 'sqlite',
       readiness,
       groups: kafka?.groups ?? null,
       httpAddress: advertisedHttpAddress(config.http, http?.port),

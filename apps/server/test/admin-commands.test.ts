@@ -110,6 +110,8 @@ describe('pico admin', () => {
       kafkaAddress: `127.0.0.1:${server.kafka?.port}`,
       slots: 1,
       fenced: false,
+      silentMs: null,
+      streams: 1,
       local: true,
     })
   })

@@ -69,6 +69,10 @@ const nodeColumns: readonly Column<AdminNode>[] = [
   { head: 'KAFKA', text: ({ kafkaAddress }) => kafkaAddress },
   { head: 'SLOTS', isNumber: true, text: ({ slots }) => slots },
   { head: 'STREAMS', isNumber: true, text: ({ streams }) => streams },
-  { head: 'SILENT', isNumber: true, text: ({ silentMs }) => `${(silentMs / 1000).toFixed(1)}s` },
+  {
+    head: 'SILENT',
+    isNumber: true,
+    text: ({ silentMs }) => (silentMs === null ? null : `${(silentMs / 1000).toFixed(1)}s`),
+  },
   { head: 'STATE', text: ({ fenced, local }) => `${fenced ? 'fenced' : 'live'}${local ? ', answers' : ''}` },
 ]

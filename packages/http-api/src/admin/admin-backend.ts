@@ -16,8 +16,8 @@ export interface AdminBackend {
   readonly kafkaAddress: string | null
   /** Null when no Kafka clients are served: then nobody coordinates groups. */
   readonly groups: GroupView | null
-  /** This run does the maintenance. A process that has its database for itself holds no lease for it. */
-  leads(): boolean
+  /** This process has the database for itself: it need not say that it is alive, and does the maintenance without a lease. */
+  readonly isAlone: boolean
   /** This run may not go on. */
   isFenced(): boolean
 }

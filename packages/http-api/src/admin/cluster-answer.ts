@@ -25,7 +25,7 @@ export async function clusterNow(backend: AdminBackend): Promise<AdminCluster> {
     objectCount: objects,
     bytes: lengthBytes,
     doomedObjectBacklog: doomed,
-    leaseHolder: holder?.nodeId ?? (backend.leads() ? node.nodeId : null),
+    leaseHolder: holder?.nodeId ?? (backend.isAlone ? node.nodeId : null),
     pendingTransfers: shown.flatMap(({ transferId, streamId, toNodeId }) => {
       const stream = names.get(streamId)
       return stream === undefined ? [] : [{ transferId, stream, toNode: toNodeId }] // deleted meanwhile

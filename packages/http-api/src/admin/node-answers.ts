@@ -41,7 +41,7 @@ function adminNode(backend: AdminBackend, node: KnownNode, streams: number): Adm
     slots: node.slots,
     fenced: node.isFenced,
     // The database's clock may have been put back.
-    silentMs: Math.max(0, node.silentMs),
+    silentMs: local && backend.isAlone ? null : Math.max(0, node.silentMs),
     streams,
     local,
   }

@@ -89,7 +89,7 @@ export class AdminSystem {
       advertisedAddress: 'http://127.0.0.1:4437',
       kafkaAddress: null,
       groups: this.groups,
-      leads: () => membership.leads,
+      isAlone: kind === 'alone',
       isFenced: () => membership.isOver,
     }
     this.readiness.become('serving')

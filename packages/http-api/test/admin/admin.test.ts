@@ -200,7 +200,22 @@ describe('streams', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('its maintenance is done by this node, which has the database for itself, unless another one has the lease', async () => {
+  it('the cluster and its nodes are what the database says', async () => {
+    await system.createTopic('orders')
+    expect((await system.get('/admin/cluster')).body).toMatchObject({
+      clusterId: 'test',
+      nodeId: 1,
+      registered: true,
+      streamCount: 1,
+      pendingTransfers: [],
+      morePendingTransfers: false,
+    })
+    expect((await system.get('/admin/nodes')).body.nodes).toMatchObject([
+      { nodeId: 1, local: true, fenced: false, silentMs: null },
+    ])
+  })
+
+  it('the maintenance is done by this node, which has the database for itself, unless another one has the lease', async () => {
     const { nodes, leases } = system.metadata
     const holderNow = async () => (await system.get('/admin/cluster')).body.leaseHolder
     expect([await leases.holder('maintenance'), await holderNow()]).toEqual([null, 1])

@@ -40,8 +40,8 @@ export const adminNodeSchema = z.object({
   slots: count,
   /** It was silent for too long, or was told to stop: it serves nothing until it registers again. */
   fenced: z.boolean(),
-  /** Since it last said that it is alive, by the database's clock. */
-  silentMs: count,
+  /** Since it last said that it is alive, by the database's clock; null where it has the database for itself, and need not say it. */
+  silentMs: count.nullable(),
   /** Streams that it has. */
   streams: count,
   /** The node that answers. */
