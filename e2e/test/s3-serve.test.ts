@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openS3Store } from '@pico/storage/s3'
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest'
+import { adminVerify } from '../src/cluster/admin-verify.ts'
+import { startPostgres } from '../src/cluster/postgres.ts'
 import { type S3Fault, type S3FaultProxy, startS3FaultProxy } from '../src/cluster/s3-fault-proxy.ts'
 import { newPrefix, type S3Service, startS3, storageUri } from '../src/cluster/s3-service.ts'
 import { expectKept } from '../src/durability/expect-kept.ts'
@@ -73,6 +76,53 @@ describe('pico serve on SQLite and S3', () => {
     },
     120_000,
   )
+})
+
+describe('pico admin verify on Postgres and S3', () => {
+  it('proves what nodes serve, and what a kill left, and finds what was done to it by hand', async () => {
+    const database = await startPostgres()
+    onTestFinished(() => database.close())
+    const metaUrl = await database.createDatabase()
+    const prefix = newPrefix(service)
+    const storage = storageUri(service, prefix)
+    const pico = await startPico({ metaUrl, storage, env: service.env, flags: packingFlags })
+    onTestFailed(() => console.log(`the server:\n${pico.process.output().slice(-4000)}`))
+    onTestFinished(async () => {
+      await pico.close()
+    })
+    const verified = (...flags: string[]) => adminVerify({ metaUrl, storage, env: service.env, flags })
+    const load = await startLoad({ port: pico.port, name: 'verify', topics: 2, java: false, pauseMs: 0 })
+    await progress(load)
+    for (const flags of [[], ['--deep']]) {
+      await progress(load)
+      expect(await verified(...flags)).toMatchObject({ code: 0, findings: [], verdict: { proven: true } })
+    }
+    await pico.process.kill()
+    const left = await verified('--deep')
+    expect(left).toMatchObject({ code: 0, findings: [] })
+    expect(left.verdict.counts['verifiedBytes']).toBeGreaterThan(10_000)
+
+    Object.assign(process.env, service.env)
+    const { bucket, region, endpoint } = service
+    const store = await openS3Store({
+      bucket,
+      prefix: `${prefix}/`,
+      region,
+      ...(endpoint !== undefined && { endpoint }),
+    })
+    onTestFinished(() => store.close())
+    const referenced: string[] = []
+    for await (const { key } of store.list('data/')) referenced.push(key)
+    await store.delete(referenced)
+    await store.put('data/stray', [Buffer.from('x')])
+    const found = await verified()
+    expect(found.code).toBe(1)
+    expect(new Set(found.findings.map(({ kind }) => kind))).toEqual(new Set(['missing']))
+    // To the second, by the store's clock.
+    await expect
+      .poll(async () => (await verified('--bound-sec', '0')).findings, { timeout: 10_000 })
+      .toContainEqual(expect.objectContaining({ kind: 'stray', subject: 'data/stray' }))
+  }, 120_000)
 })
 
 const mebibyte = 1024 * 1024
