@@ -67,12 +67,10 @@ describe('pico serve does not start, says why in one line and ends with 1, when'
     },
   )
 
-  it('the database is of another node', async () => {
-    const server = await start()
-    await server.close()
-    const { exitCode, lines } = await serve({ 'node-id': '2' })
+  it('a node would count as dead between two heartbeats', async () => {
+    const { exitCode, lines } = await serve({ 'heartbeat-ms': '2500', 'node-ttl-ms': '4000' })
     expect(lines).toEqual([
-      "pico: the database is node 1's and several nodes are not served yet: start this one with --node-id 1, which ends the other if it still runs",
+      'pico: --node-ttl-ms 4000 is less than twice --heartbeat-ms 2500: one lost heartbeat would end the node',
     ])
     expect(exitCode).toBe(1)
   })

@@ -54,6 +54,17 @@ describe('pico serve', { timeout: 60_000 }, () => {
     expect(readdirSync(folder)).toContain('elsewhere')
   })
 
+  it('takes over as another node what one node of the same SQLite database left', async () => {
+    const first = serve()
+    const url = async (server: PicoProcess) => `http://127.0.0.1:${await server.httpPort()}`
+    await fetch(`${await url(first)}/orders`, { method: 'PUT' })
+    expect((await fetch(`${await url(first)}/orders`, { method: 'POST', body: 'kept' })).status).toBe(200)
+    await first.kill('SIGKILL')
+    const second = serve(['--node-id', '2', ...anyPort])
+    expect(await (await fetch(`${await url(second)}/orders?format=raw`)).text()).toBe('kept')
+    expect((await second.kill('SIGTERM')).code).toBe(0)
+  })
+
   it('takes its flags from variables', async () => {
     const server = serve([], {
       PICO_KAFKA_LISTEN: '127.0.0.1:0',
