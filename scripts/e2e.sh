@@ -8,7 +8,7 @@ cd e2e
 if [ $# -gt 0 ]; then exec vitest run "$@"; fi
 
 # These wait more than they work, and measure nothing that others could disturb: two files at a time. The rest have the machine alone.
-together='admin checker cli clients codec-pack compacted-topics connect connect-judge cross-judge cross-names cross-protocol
+together='admin admin-cluster checker cli clients codec-pack compacted-topics connect connect-judge cross-judge cross-names cross-protocol
 durable-streams durable-streams-restarts group-tools groups groups-oracle kafka-streams lifecycle partitions protocol-oracle tools'
 files='' without=''
 for name in $together; do
