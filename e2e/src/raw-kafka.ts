@@ -22,6 +22,8 @@ export class NoAnswerError extends ConnectionLostError {}
  * given. So a test sees exactly what a broker answers, and knows exactly what was acknowledged.
  */
 export interface RawConnection {
+  /** Of the broker. */
+  readonly port: number
   /** Sends a request and resolves with its answer. Requests may overlap; a broker answers in order. */
   ask<Request extends Fields, Response extends Fields>(
     api: Api<Request, Response>,
@@ -85,6 +87,7 @@ export async function connectRaw(port: number, settings: RawConnectionSettings =
   const next = (what: string) => new Promise<Uint8Array>((resolve, reject) => waiting.push({ what, resolve, reject }))
 
   return {
+    port,
     async ask(api, version, body) {
       const sent = ++correlationId
       const buffers = encodeRequest(api, version, { correlationId: sent, clientId }, body)

@@ -44,6 +44,8 @@ const renumber = (log: LogRecord[]) => {
   for (const [offset, { content }] of log.entries()) log[offset] = { offset, content }
 }
 
+const withoutTimes = (breach: string) => breach.replaceAll(/[\d:]+\.\d{3}/g, '…')
+
 describe('the durability checker', () => {
   it('finds nothing in a sound history', () => {
     expect(breachesAfter(() => undefined)).toEqual([])
@@ -101,8 +103,17 @@ describe('the durability checker', () => {
   })
 
   it('sees records of a plain producer acknowledged out of order', () => {
-    const breaches = breachesAfter((_, history) => history.producers[1]?.acknowledged.reverse())
-    expect(breaches).toContain('b: record 8 acknowledged at 17, after 19 was')
+    const breaches = breachesAfter((log, history) => {
+      for (const [offset, number] of [
+        [1, 1],
+        [3, 0],
+      ] as const) {
+        log[offset] = { offset, content: content('b', number) }
+        history.producers[1]!.acknowledged[number] = { first: number, count: 1, offset }
+      }
+      for (const reader of history.readers) reader.seen.splice(0)
+    })
+    expect(breaches).toEqual(['b: record 1 acknowledged at 1, and the one before it at 3'])
   })
 
   it('sees an altered value', () => {
@@ -146,12 +157,16 @@ describe('the durability checker', () => {
 
   it('sees an end that goes back, of one reader or from one to the other', () => {
     const ofOne = breachesAfter((_, history) => history.readers[1]?.ends.push(view(14, 15, 12)))
-    expect(ofOne).toEqual(['t-0: s was told that it ends at 12, after a had heard of 13'])
+    expect(ofOne.map(withoutTimes)).toEqual([
+      't-0: s asked the broker at … and was told that it ends at 12, though a had heard of 13 at …',
+    ])
     const fromOther = breachesAfter((_, history) => {
       history.readers[0]?.ends.push(view(30, 31, 20))
       history.readers[1]?.ends.push(view(31.5, 32, 19))
     })
-    expect(fromOther).toEqual(['t-0: s was told that it ends at 19, after b had heard of 20'])
+    expect(fromOther.map(withoutTimes)).toEqual([
+      't-0: s asked the broker at … and was told that it ends at 19, though b had heard of 20 at …',
+    ])
   })
 
   it('allows an end that is out of date only because both were asked at once', () => {

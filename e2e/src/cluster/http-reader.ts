@@ -33,7 +33,9 @@ export function startHttpReader({ routes, path, topic, timeoutMs }: HttpReaderSe
     }
     if (method === 'GET' && answer.status === 200) history.seen.push(...recordsOf(answer))
     const isEnd = method === 'HEAD' || answer.headers['pico-up-to-date'] === 'true'
-    if (isEnd) history.ends.push({ askedAtMs, answeredAtMs, offset: numberIn(answer, 'pico-next-seq') })
+    if (!isEnd) return
+    const of = `${answer.url} (${method}, ${answer.status})`
+    history.ends.push({ askedAtMs, answeredAtMs, offset: numberIn(answer, 'pico-next-seq'), of })
   }
 
   const run = async () => {

@@ -62,7 +62,9 @@ export function startPicoClientReader({ endpoint, topic }: PicoClientSettings): 
   const left = new AbortController()
   const run = async () => {
     try {
-      for await (const { seq, text } of client.stream(`/${topic}`).tail({ live: 'sse', signal: left.signal })) {
+      for await (const { seq, text } of client
+        .stream(`/${topic}`)
+        .tail({ from: 0, live: 'sse', signal: left.signal })) {
         history.seen.push({ offset: seq, content: contentOf(text ?? 'null') })
       }
     } catch (error) {

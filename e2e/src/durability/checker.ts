@@ -46,7 +46,7 @@ function checkLog(name: string, log: readonly LogRecord[], producers: readonly P
 function checkProducer(producer: ProducerHistory, log: readonly LogRecord[]): string[] {
   const breaches: string[] = []
   let last = -1
-  for (const { first, count, offset } of producer.acknowledged) {
+  for (const { first, count, offset } of producer.acknowledged.toSorted((a, b) => a.first - b.first)) {
     for (let index = 0; index < count; index++) {
       const found = log[offset + index]?.content ?? 'nothing'
       if (found === `${producer.name}:${first + index}`) continue
@@ -54,7 +54,8 @@ function checkProducer(producer: ProducerHistory, log: readonly LogRecord[]): st
         `${producer.name}: record ${first + index} acknowledged at ${offset + index} of ${producer.log}, where there is ${found}`,
       )
     }
-    if (offset <= last) breaches.push(`${producer.name}: record ${first} acknowledged at ${offset}, after ${last} was`)
+    if (offset <= last)
+      breaches.push(`${producer.name}: record ${first} acknowledged at ${offset}, and the one before it at ${last}`)
     last = offset + count - 1
   }
   return producer.idempotent ? [...breaches, ...checkOrder(producer, log)] : breaches

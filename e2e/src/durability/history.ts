@@ -9,7 +9,7 @@ export interface ProducerHistory {
   /** The partition that it writes to, by `logName`. */
   readonly log: string
   readonly idempotent: boolean
-  /** Runs of records that were acknowledged, in the order of the answers. */
+  /** Runs of records that were acknowledged, in any order. */
   readonly acknowledged: Acknowledgement[]
   /** Numbers 0 to `sent` - 1 may be in the log. */
   sent: number
@@ -39,6 +39,8 @@ export interface EndView {
   readonly answeredAtMs: number
   /** The offset that the next record would get. */
   readonly offset: number
+  /** Of whom it was asked, in words. */
+  readonly of?: string
 }
 
 export interface History {

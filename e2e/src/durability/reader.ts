@@ -162,5 +162,6 @@ async function fetchFrom(
     .flatMap((batch) => batch.records)
     .filter((record) => record.offset >= offset)
     .map((record) => ({ offset: record.offset, content: contentOf(record.value?.toString('latin1') ?? 'null') }))
-  return { records, end: { askedAtMs, answeredAtMs, offset: Number(partition.highWatermark) } }
+  const end = { askedAtMs, answeredAtMs, offset: Number(partition.highWatermark), of: `port ${connection.port}` }
+  return { records, end }
 }
