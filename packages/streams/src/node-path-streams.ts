@@ -60,7 +60,18 @@ export class NodePathStreams implements PathStreams {
     if (record.life === 'gone') return 'gone'
     // Where it ends by now, only its owner knows.
     if (this.#parts.placement.isElsewhere(record.owner)) return this.#notOwner(record.owner)
-    return this.#parts.presence.isThere(record) ? this.#describe(record) : 'missing'
+    if (!this.#parts.presence.isThere(record)) return 'missing'
+    if (this.#isWholeInSql(record)) return this.#describe(record)
+    const found = await this.#parts.partitions.getPath(name)
+    return found instanceof Elsewhere || typeof found === 'string'
+      ? this.#answerMiss(found)
+      : this.#describe(found.record)
+  }
+
+  /** Of a stream that somebody has, or had when he died, there may be records that no row tells of: unless that is us, who do not have it open. */
+  #isWholeInSql({ owner }: StreamRecord): boolean {
+    const { placement, partitions } = this.#parts
+    return owner === null || (placement.isAlone && placement.isHere(owner) && !partitions.isOver)
   }
 
   async list(page: { prefix: string; after: string | null; limit: number }): Promise<StreamDescription[]> {
@@ -123,7 +134,11 @@ export class NodePathStreams implements PathStreams {
   }
 
   #answer(found: OpenPartition | PathMiss): PathStreamAnswer {
-    return found instanceof Elsewhere ? this.#notOwner(found.owner) : found
+    return found instanceof Elsewhere || typeof found === 'string' ? this.#answerMiss(found) : found
+  }
+
+  #answerMiss(miss: PathMiss): StreamMiss {
+    return miss instanceof Elsewhere ? this.#notOwner(miss.owner) : miss
   }
 
   #notOwner(owner: NodeIdentity | null): NotOwner {

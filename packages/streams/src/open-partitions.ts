@@ -125,7 +125,7 @@ export class OpenPartitions {
   }
 
   get(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss> {
-    if (this.#isOver) return 'not-owner'
+    if (this.isOver) return 'not-owner'
     const streamId = this.#parts.catalog.cached(topic)?.partitions[partition]?.streamId
     const open = streamId === undefined ? undefined : this.#open.get(streamId)
     if (open?.isServing) return open
@@ -136,7 +136,7 @@ export class OpenPartitions {
   }
 
   getPath(name: string): OpenPartition | PathMiss | Promise<OpenPartition | PathMiss> {
-    if (this.#isOver) return nowhere
+    if (this.isOver) return nowhere
     const open = this.openedPath(name)
     if (open !== undefined) return open
     return this.#ask({ path: name }).then((answer) => {
@@ -146,7 +146,7 @@ export class OpenPartitions {
 
   /** One that is open and may be had by its path, without opening it. */
   openedPath(name: string): OpenPartition | undefined {
-    const open = this.#isOver ? undefined : this.#byPath.get(name)
+    const open = this.isOver ? undefined : this.#byPath.get(name)
     return open?.isServing ? open : undefined
   }
 
@@ -280,7 +280,8 @@ export class OpenPartitions {
     for (const streamId of [...this.#open.keys()]) this.#end(streamId, 'lost')
   }
 
-  get #isOver(): boolean {
+  /** Nothing is served here any more, open or not. */
+  get isOver(): boolean {
     return this.#hasEnded || this.#parts.membership.isOver
   }
 
@@ -343,7 +344,7 @@ export class OpenPartitions {
       if (opened instanceof OpenPartition && opened.isExpired)
         return { request, answer: unknown(request.wanted), isStale: false }
       const isStale = typeof opened === 'string' && request.wanted.topic !== undefined
-      return { request, answer: this.#isOver ? nowhere : opened, isStale }
+      return { request, answer: this.isOver ? nowhere : opened, isStale }
     })
   }
 

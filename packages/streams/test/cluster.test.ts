@@ -89,6 +89,43 @@ describe('streams of several nodes', () => {
   })
 })
 
+describe('the end of a stream', () => {
+  /** Three records, acknowledged, which are in the WAL alone. */
+  async function written(): Promise<Awaited<ReturnType<typeof ownerOf>>> {
+    created(await nodes[0]!.streams.paths.create(newStream('/orders')))
+    const found = await ownerOf('/orders')
+    await put(await opened(found.owner.streams, '/orders'), 'a', 'b', 'c')
+    return found
+  }
+  /** What a node says of it: where it ends, or where to ask. */
+  const endBy = async ({ streams }: ClusterNode) => {
+    const found = await streams.paths.describe('/orders')
+    if (typeof found === 'string') throw new Error(found)
+    return 'nextOffset' in found ? found.nextOffset : found.kind
+  }
+
+  it('is told with all that a dead node had acknowledged, as soon as it is told again', async () => {
+    const { owner, others } = await written()
+    owner.cut()
+    const told: (number | string)[] = []
+    await until(async () => {
+      told.push(...(await Promise.all(others.map(endBy))))
+      return told.at(-1) === 3 || told.at(-2) === 3
+    })
+    expect(new Set(told)).toEqual(new Set(['not-owner', 3]))
+  })
+
+  it('is not told by a node that leaves: its rows do not know yet', async () => {
+    const { owner } = await written()
+    const leaving = owner.streams.handOver()
+    const told: (number | string)[] = []
+    do told.push(await endBy(owner))
+    while (told.at(-1) === 3)
+    expect(told.at(-1)).toBe('not-owner')
+    await leaving
+  })
+})
+
 describe('a node that is cut off from the database', () => {
   it('serves nothing after its time to live, and another has its streams with all that was acknowledged', async () => {
     created(await nodes[0]!.streams.paths.create(newStream('/orders')))
