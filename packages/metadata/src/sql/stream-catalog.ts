@@ -15,11 +15,12 @@ import {
   streamsByTopicId,
 } from './stream-lookup.ts'
 import { leaderEpochs, openStreams, releaseStreams } from './stream-ownership.ts'
-import { ownedCounts, placeStreams, streamsOwnedBy } from './stream-placement.ts'
+import { ownedCounts, StreamPlacer, streamsOwnedBy } from './stream-placement.ts'
 import { deleteStreams, trimStream } from './stream-removal.ts'
 import { lifeNumbers } from './stream-rows.ts'
 
 export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
+  const placer = new StreamPlacer(database)
   return {
     create: (streams, nowMs) => database.write('creating streams', (tx) => createStreams(database, tx, streams, nowMs)),
     byName: (names) => database.read('looking up streams by name', (db) => streamsByName(db, names)),
@@ -38,10 +39,7 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
         return row.count
       }),
     open: (node, streamIds) => database.write('opening streams', (tx) => openStreams(tx, node, streamIds), 'harmless'),
-    place: async (streamIds, nowMs) => {
-      const counts = await database.read('counting streams of nodes', (db) => ownedCounts(db))
-      return database.write('placing streams', (tx) => placeStreams(tx, streamIds, counts, nowMs), 'harmless')
-    },
+    place: (streamIds, nowMs) => placer.place(streamIds, nowMs),
     release: (node, streamIds) =>
       database.write('releasing streams', (tx) => releaseStreams(tx, node, streamIds), 'harmless'),
     ownedCounts: () => database.read('counting streams of nodes', (db) => ownedCounts(db)),

@@ -53,10 +53,7 @@ export type Ownership = { readonly leaderEpoch: number } & (
 )
 
 /** Of those streams that are there, and not gone. */
-export async function findOwners(
-  tx: Transaction<Schema>,
-  streamIds: readonly number[],
-): Promise<Map<number, Ownership>> {
+export async function findOwners(tx: Kysely<Schema>, streamIds: readonly number[]): Promise<Map<number, Ownership>> {
   const found = new Map<number, Ownership>()
   const former = new Map<string, NodeIdentity>()
   const rows: { stream_id: number; leader_epoch: number; owner: NodeIdentity | null }[] = []
@@ -105,7 +102,7 @@ function isSame(a: NodeIdentity, b: NodeIdentity): boolean {
   return a.nodeId === b.nodeId && a.nodeEpoch === b.nodeEpoch
 }
 
-async function hasWal(tx: Transaction<Schema>, { nodeId, nodeEpoch }: NodeIdentity): Promise<boolean> {
+async function hasWal(tx: Kysely<Schema>, { nodeId, nodeEpoch }: NodeIdentity): Promise<boolean> {
   for (const table of ['wal_objects', 'wal_segments'] as const) {
     const row = await tx
       .selectFrom(table)

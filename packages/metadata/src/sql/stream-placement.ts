@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { NodeIdentity } from '../node-registry.ts'
 import type { StreamPlace } from '../stream-catalog.ts'
 import { idChunks } from './chunks.ts'
+import type { SqlDatabase } from './database.ts'
 import { liveNodes } from './node-registry.ts'
 import type { Schema } from './schema.ts'
 import { findOwners, takeOver } from './stream-ownership.ts'
@@ -41,10 +42,51 @@ export async function streamsOwnedBy(
   return rows.map((row) => row.stream_id)
 }
 
-export async function placeStreams(
+/** How long a count of streams counts for: where there are many, counting is work, and an even spread need not be exact. */
+const countedForMs = 1000
+
+/** Places streams; what that needs to know of all streams it counts now and then, and goes on from there. */
+export class StreamPlacer {
+  readonly #database: SqlDatabase
+  #counts = new Map<number, number>()
+  #countedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(database: SqlDatabase) {
+    this.#database = database
+  }
+
+  async place(streamIds: readonly number[], nowMs: number): Promise<StreamPlace[]> {
+    const owned = await this.#database.read('looking where streams are', (db) => placesOfOwned(db, streamIds))
+    if (owned !== null) return owned
+    if (performance.now() > this.#countedAtMs + countedForMs) {
+      const counts = await this.#database.read('counting streams of nodes', (db) => ownedCounts(db))
+      this.#counts = new Map(counts.map(({ nodeId, streams }) => [nodeId, streams]))
+      this.#countedAtMs = performance.now()
+    }
+    const place = (tx: Transaction<Schema>) => placeStreams(tx, streamIds, this.#counts, nowMs)
+    return this.#database.write('placing streams', place, 'harmless')
+  }
+}
+
+/** The places of streams that are all owned by somebody, or are not there; else null. */
+async function placesOfOwned(db: Kysely<Schema>, streamIds: readonly number[]): Promise<StreamPlace[] | null> {
+  const wanted = [...new Set(streamIds)]
+  const found = await findOwners(db, wanted)
+  const places: StreamPlace[] = []
+  for (const streamId of wanted) {
+    const stream = found.get(streamId)
+    if (stream === undefined) continue
+    if (stream.state !== 'owned') return null
+    places.push({ streamId, leaderEpoch: stream.leaderEpoch, owner: stream.owner })
+  }
+  return places
+}
+
+/** `counts`: streams by node, which what is placed here is added to. */
+async function placeStreams(
   tx: Transaction<Schema>,
   streamIds: readonly number[],
-  counts: readonly { nodeId: number; streams: number }[],
+  counts: Map<number, number>,
   nowMs: number,
 ): Promise<StreamPlace[]> {
   const wanted = [...new Set(streamIds)]
@@ -78,11 +120,7 @@ export async function placeStreams(
 type Slotted = NodeIdentity & { readonly slots: number }
 
 /** Of nodes that have slots, time and again the one with the fewest streams for each of them, the first of those that are equal. */
-function chooser(
-  live: readonly Slotted[],
-  counts: readonly { nodeId: number; streams: number }[],
-): () => Slotted | null {
-  const streams = new Map(counts.map((count) => [count.nodeId, count.streams]))
+function chooser(live: readonly Slotted[], streams: Map<number, number>): () => Slotted | null {
   const takers = live.filter((node) => node.slots > 0)
   return () => {
     const ratio = (node: Slotted) => (streams.get(node.nodeId) ?? 0) / node.slots
