@@ -3,8 +3,6 @@ import type { WalComponents } from '@pico/log'
 import type { ObjectStore, SegmentStore } from '@pico/storage'
 import { openFileStore } from '@pico/storage/file'
 import type { S3Place, S3Store } from '@pico/storage/s3'
-import type { Logger } from 'pino'
-import { abortOldUploads } from './abandoned-uploads.ts'
 import type { Closers } from './closers.ts'
 import { type FaultPoint, storeWithFault } from './faults.ts'
 import type { ServerConfig } from './serve-config.ts'
@@ -15,43 +13,55 @@ export interface OpenedStores {
   readonly wal: WalComponents
   /** What they are made of, by the flag that names it, without faults: for probes, which must not count as what faults count. */
   readonly bare: ReadonlyMap<'storage' | 'wal', ObjectStore>
+  /** Those of them that are in S3. */
+  readonly buckets: ReadonlyMap<'storage' | 'wal', S3Store>
 }
 
 interface Opening {
   readonly config: ServerConfig
   readonly fault: FaultPoint | null
   readonly closers: Closers
-  readonly log: Logger
 }
 
 type Flag = 'storage' | 'wal'
+
+interface Found {
+  readonly bare: Map<Flag, ObjectStore>
+  readonly buckets: Map<Flag, S3Store>
+}
 
 /** @throws StartupError naming --storage or --wal */
 export async function openStores(opening: Opening): Promise<OpenedStores> {
   const { storage, wal } = opening.config
   const bare = new Map<Flag, ObjectStore>()
+  const buckets = new Map<Flag, S3Store>()
+  const found = { bare, buckets }
   const isOne = isDeepStrictEqual(storage.place, wal.place)
   if (wal.kind === 'object') {
-    const store = await openPlace(opening, bare, 'storage')
-    return { store, wal: { kind: 'shared', store: isOne ? store : await openPlace(opening, bare, 'wal') }, bare }
+    const store = await openPlace(opening, found, 'storage')
+    return {
+      store,
+      wal: { kind: 'shared', store: isOne ? store : await openPlace(opening, found, 'wal') },
+      bare,
+      buckets,
+    }
   }
   if (isOne) {
-    const store = await openFolder(opening, bare, 'storage')
-    return { store, wal: { kind: 'local', store }, bare }
+    const store = await openFolder(opening, found, 'storage')
+    return { store, wal: { kind: 'local', store }, bare, buckets }
   }
-  const store = await openPlace(opening, bare, 'storage')
-  return { store, wal: { kind: 'local', store: await openFolder(opening, bare, 'wal') }, bare }
+  const store = await openPlace(opening, found, 'storage')
+  return { store, wal: { kind: 'local', store: await openFolder(opening, found, 'wal') }, bare, buckets }
 }
 
-async function openPlace(opening: Opening, bare: Map<Flag, ObjectStore>, flag: Flag): Promise<ObjectStore> {
+async function openPlace(opening: Opening, found: Found, flag: Flag): Promise<ObjectStore> {
   const { place } = opening.config[flag]
-  if (place.scheme === 'file') return openFolder(opening, bare, flag)
-  const { config, closers, fault, log } = opening
+  if (place.scheme === 'file') return openFolder(opening, found, flag)
+  const { config, closers, fault } = opening
   const opened = await explained(flag, config, () => openBucket(place))
   closers.add(() => opened.close())
-  const uploads = abortOldUploads(opened, (error) => log.warn({ err: error }, 'looking for abandoned uploads failed'))
-  closers.add(() => uploads.stop())
-  bare.set(flag, opened)
+  found.bare.set(flag, opened)
+  found.buckets.set(flag, opened)
   return storeWithFault(opened, fault)
 }
 
@@ -63,7 +73,7 @@ async function openBucket(place: S3Place): Promise<S3Store> {
 
 async function openFolder(
   { config, closers, fault }: Opening,
-  bare: Map<Flag, ObjectStore>,
+  { bare }: Found,
   flag: Flag,
 ): Promise<ObjectStore & SegmentStore> {
   const { place } = config[flag]

@@ -3,6 +3,7 @@ import { type LogSettings, openLog, systemClock } from '@pico/log'
 import type { NodeIdentity } from '@pico/metadata'
 import { type Membership, openStreams, recordBatchEntries, type Streams } from '@pico/streams'
 import type { Logger } from 'pino'
+import { abortOldUploads } from './abandoned-uploads.ts'
 import { adminBackend, openWatch, urlOf, type Watch } from './admin-listener.ts'
 import { Closers } from './closers.ts'
 import type { FaultPoint } from './faults.ts'
@@ -12,7 +13,7 @@ import { openHttp } from './http-listeners.ts'
 import { openKafka } from './kafka-listener.ts'
 import { addressesOf, openMetadata } from './open-persistence.ts'
 import { openStores } from './open-stores.ts'
-import { metadataProbe, storeProbe } from './probes.ts'
+import { metadataProbe, meteredProbeMs, storeProbe } from './probes.ts'
 import type { ServerConfig } from './serve-config.ts'
 import { explained } from './startup-problems.ts'
 import { storagePromises } from './storage-promise.ts'
@@ -69,11 +70,23 @@ async function open(
   const { readiness, metrics, listener: admin } = watch
   if (admin !== null) closers.add(() => admin.close(drainMs))
 
-  const { store, wal, bare } = await openStores({ config, fault, closers, log })
+  const { store, wal, bare, buckets } = await openStores({ config, fault, closers })
+  for (const [flag, bucket] of buckets) metrics.watchStore(flag, () => bucket.counts)
   const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
   const opened = await openMetadata(config, { store, fault, closers, former, onProblem })
   const { metadata, node, membership, clusterId } = opened
-  for (const [flag, folder] of bare) readiness.watch(storeProbe(flag, folder, node.nodeId))
+  for (const [flag, bareStore] of bare) {
+    const writableForMs = buckets.has(flag) ? meteredProbeMs : 0
+    readiness.watch(storeProbe({ name: flag, store: bareStore, nodeId: node.nodeId, writableForMs }))
+  }
+  for (const bucket of buckets.values()) {
+    const uploads = abortOldUploads(
+      bucket,
+      () => membership.leads,
+      (error) => onProblem('looking for abandoned uploads failed', error),
+    )
+    closers.add(() => uploads.stop())
+  }
   readiness.watch(metadataProbe(metadata))
 
   const fenced = Promise.withResolvers<'fenced'>()

@@ -5,6 +5,7 @@ export { type AdminComponents, listenAdmin } from './admin/listen-admin.ts'
 export type { KafkaTraffic } from './admin/metrics/kafka-metrics.ts'
 export type { LogFigures } from './admin/metrics/log-metrics.ts'
 export { createServerMetrics, type ServerFacts, type ServerMetrics } from './admin/metrics/server-metrics.ts'
+export type { StoreFigures } from './admin/metrics/store-metrics.ts'
 export {
   defaultReadinessSettings,
   type Probe,

@@ -76,7 +76,7 @@ describe('a request is repeated until it succeeds', () => {
   test('throttling is counted', async () => {
     const { store } = await scripted([refusal(503, 'SlowDown'), refusal(500, 'InternalError'), done])
     await store.put('a', [content])
-    expect(store.counts).toMatchObject({ retries: 2, throttled: 1 })
+    expect(store.counts).toMatchObject({ retries: 2, throttled: 1, byOperation: { put: 3, other: 0 } })
   })
 })
 
@@ -161,7 +161,7 @@ describe('a slow get is sent a second time', () => {
     const startedMs = performance.now()
     expect(content.equals(await store.get('a', all))).toBe(true)
     expect(performance.now() - startedMs).toBeLessThan(3000) // after the 500 ms of a store not known yet
-    expect(store.counts).toMatchObject({ requests: 2, hedges: 1, retries: 0 })
+    expect(store.counts).toMatchObject({ requests: 2, byOperation: { get: 2, put: 0 }, hedges: 1, retries: 0 })
   })
 
   test('but only a share of all, so that a slow store is not asked twice for everything', async () => {

@@ -255,6 +255,8 @@ describe('metrics', () => {
     http.requestAnswered('read', 204, 0.2)
     http.requestAnswered('append', 404, 70_000)
     http.liveReaderOpened('sse')
+    const store = { retries: 1, throttled: 0, hedges: 0, byOperation: { put: 3, get: 2 } }
+    system.metrics.watchStore('wal', () => store)
     await system.createTopic('orders')
     await system.append('orders', 3)
 
@@ -285,6 +287,11 @@ describe('metrics', () => {
         'pico_log_flushes_total 1',
         'pico_log_flush_failures_total 0',
         'pico_log_unflushed_bytes 0',
+        'pico_store_requests_total{store="wal",operation="put"} 3',
+        'pico_store_requests_total{store="wal",operation="get"} 2',
+        'pico_store_retries_total{store="wal"} 1',
+        'pico_store_hedges_total{store="wal"} 0',
+        'pico_store_throttled_total{store="wal"} 0',
       ]),
     )
     expect(lines.find((line) => line.startsWith('pico_log_flushed_bytes_total '))).toMatch(/ [1-9]\d*$/)

@@ -74,7 +74,7 @@ export class S3Get {
         const release = this.#requests.slots.takeIfFree()
         if (release === null) return null
         if (this.#budget.spend()) {
-          this.#requests.counts.requests += 1
+          this.#requests.count('get')
           this.#requests.counts.hedges += 1
           return release
         }

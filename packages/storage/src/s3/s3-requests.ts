@@ -22,14 +22,24 @@ export interface S3Request<T> {
 /** How often something was asked of the store, and how that went. */
 export interface S3Counts {
   requests: number
+  /** The same by what they are for; `other` looks for abandoned uploads and aborts them. */
+  readonly byOperation: Record<S3Operation, number>
   retries: number
   throttled: number
   hedges: number
 }
 
+export type S3Operation = 'put' | 'get' | 'delete' | 'list' | 'other'
+
 /** Sends requests so many at a time, each until it succeeds, fails for good, is aborted, or its deadline has passed. */
 export class S3Requests {
-  readonly counts: S3Counts = { requests: 0, retries: 0, throttled: 0, hedges: 0 }
+  readonly counts: S3Counts = {
+    requests: 0,
+    byOperation: { put: 0, get: 0, delete: 0, list: 0, other: 0 },
+    retries: 0,
+    throttled: 0,
+    hedges: 0,
+  }
   readonly slots: Slots
   readonly #bucket: string
   readonly #limits: S3Limits
@@ -71,10 +81,20 @@ export class S3Requests {
     }
   }
 
-  async #sendOnce<T>({ send, urgent = false }: S3Request<T>, deadlineMs: number, signal: AbortSignal): Promise<T> {
+  count(operation: string): void {
+    const { byOperation } = this.counts
+    this.counts.requests += 1
+    byOperation[operation in byOperation ? (operation as S3Operation) : 'other'] += 1
+  }
+
+  async #sendOnce<T>(
+    { operation, send, urgent = false }: S3Request<T>,
+    deadlineMs: number,
+    signal: AbortSignal,
+  ): Promise<T> {
     const release = await this.slots.take(urgent, signal)
     const limit = limitTime(signal, deadlineMs)
-    this.counts.requests += 1
+    this.count(operation)
     try {
       return await settledOrAborted(send(limit.signal), limit.signal)
     } finally {

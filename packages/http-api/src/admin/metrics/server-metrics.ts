@@ -3,6 +3,7 @@ import type { HttpObserver } from '../../server/observer.ts'
 import { httpMetrics } from './http-metrics.ts'
 import { type KafkaTraffic, kafkaMetrics } from './kafka-metrics.ts'
 import { type LogFigures, logMetrics } from './log-metrics.ts'
+import { type StoreFigures, storeMetrics } from './store-metrics.ts'
 
 /**
  * What a server tells Prometheus. Labels are protocols, APIs, routes, classes of status and names of errors: nothing that grows with
@@ -14,6 +15,8 @@ export interface ServerMetrics {
   http(protocol: string): HttpObserver
   /** Whose figures are told from now on. */
   watchLog(log: { readonly stats: LogFigures }): void
+  /** Of a store over the network, by the flag that names it: `storage`, `wal`. */
+  watchStore(name: string, figures: () => StoreFigures): void
   readonly contentType: string
   /** In the text format of Prometheus. */
   text(): Promise<string>
@@ -45,11 +48,16 @@ export function createServerMetrics({ version, nodeId, isServing }: ServerFacts)
   })
   let log: { readonly stats: LogFigures } | null = null
   logMetrics(registry, () => log?.stats ?? null)
+  const stores = new Map<string, () => StoreFigures>()
+  storeMetrics(registry, stores)
   return {
     kafka: kafkaMetrics(registry),
     http: httpMetrics(registry),
     watchLog(watched) {
       log = watched
+    },
+    watchStore(name, figures) {
+      stores.set(name, figures)
     },
     contentType: registry.contentType,
     text: () => registry.metrics(),
