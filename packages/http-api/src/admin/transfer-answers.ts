@@ -22,9 +22,10 @@ export async function requestTransfer(
   const name = givenStreamName(given)
   const [stream] = await directory.streams.byName([name])
   if (stream === undefined || !isThere(stream, nowMs)) throw noStream(name)
+  await requireTaker(directory, toNode)
   const asked = await directory.transfers.request(stream.streamId, toNode, nowMs)
   if (asked === 'no-stream') throw noStream(name)
-  if (asked === 'no-node') throw await notTaking(directory, toNode)
+  if (asked === 'no-node') throw fenced(toNode)
   if (asked !== 'already-there') return { status: 202, body: adminTransfer(asked, name) }
   const done = { state: 'done', requestedAtMs: nowMs, endedAtMs: nowMs } as const
   return { status: 200, body: { transferId: null, stream: name, toNode, ...done } }
@@ -39,11 +40,20 @@ export async function oneTransfer({ directory }: AdminBackend, transferId: numbe
   return adminTransfer(found, stream.name)
 }
 
-async function notTaking(directory: Directory, nodeId: number): Promise<HttpError> {
-  const isKnown = (await directory.nodes.list()).some((node) => node.nodeId === nodeId)
-  return isKnown
-    ? new HttpError('conflict', `node ${nodeId} is fenced, and takes no streams until it is back`)
-    : noNode(nodeId)
+/** @throws HttpError when the node is not there, or would give the stream up at once. */
+async function requireTaker(directory: Directory, nodeId: number): Promise<void> {
+  const nodes = await directory.nodes.list()
+  const node = nodes.find((known) => known.nodeId === nodeId)
+  if (node === undefined) throw noNode(nodeId)
+  if (node.isFenced) throw fenced(nodeId)
+  // With slots nowhere, every node keeps what it has.
+  if (node.slots === 0 && nodes.some(({ isFenced, slots }) => !isFenced && slots > 0)) {
+    throw new HttpError('conflict', `node ${nodeId} has no slots, and would give the stream up at once`)
+  }
+}
+
+function fenced(nodeId: number): HttpError {
+  return new HttpError('conflict', `node ${nodeId} is fenced, and takes no streams until it is back`)
 }
 
 function adminTransfer(transfer: KnownTransfer, stream: string): AdminTransfer {

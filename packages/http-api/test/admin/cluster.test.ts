@@ -190,6 +190,12 @@ describe('a transfer', () => {
     })
   })
 
+  it('may go to a node without slots when no node has any', async () => {
+    await streamOf(system.node, '/orders')
+    for (const nodeId of [1, 2]) await system.metadata.nodes.setSlots(nodeId, 0)
+    expect(await system.post('/admin/transfer', { stream: '/orders', toNode: 2 })).toMatchObject({ status: 202 })
+  })
+
   it('takes a partition of a topic by the name of its stream, and leaves the others where they are', async () => {
     await system.createTopic('orders', 2)
     const rows = () => system.metadata.streams.byTopic(['orders'])
@@ -242,6 +248,7 @@ describe('a transfer', () => {
     [{ stream: '/gone', toNode: 2 }, 404, 'there is no stream /gone'],
     [{ stream: '/orders', toNode: 9 }, 404, 'there is no node 9'],
     [{ stream: '/orders', toNode: 3 }, 409, 'node 3 is fenced, and takes no streams until it is back'],
+    [{ stream: '/orders', toNode: 4 }, 409, 'node 4 has no slots, and would give the stream up at once'],
     [{ stream: 'a//b', toNode: 2 }, 400, 'a stream name has no empty segment'],
     [{ stream: '', toNode: 2 }, 400, /stream/],
     [{ stream: '/orders' }, 400, /toNode/],
@@ -257,6 +264,7 @@ describe('a transfer', () => {
     await expired('/gone')
     const three = await system.metadata.nodes.register({ nodeId: 3, addresses: {}, slots: 1 }, Date.now())
     await system.metadata.nodes.fence(three)
+    await system.metadata.nodes.register({ nodeId: 4, addresses: {}, slots: 0 }, Date.now())
     const answer = await system.post('/admin/transfer', body)
     expect(answer).toMatchObject({ status, body: { message: expect.stringMatching(message) } })
     expect((await system.get('/admin/cluster')).body.pendingTransfers).toEqual([])
