@@ -195,7 +195,7 @@ export class OpenPartitions {
     return this.#turns.take(work)
   }
 
-  /** The settings of topics and streams that are open here, as SQL has them now: somebody else changed them. */
+  /** What is open here of topics and streams that somebody else changed: their settings as SQL has them now, or their end. */
   async refresh(topicIds: readonly string[] | 'all'): Promise<void> {
     const wanted = topicIds === 'all' ? null : new Set(topicIds)
     const opened = this.all().filter(({ topicId }) => wanted === null || wanted.has(topicId))
@@ -203,7 +203,12 @@ export class OpenPartitions {
       await this.exclusively(async () => {
         const some = opened.slice(at, at + refreshedTogether)
         const rows = await this.#parts.metadata.streams.byStreamId(some.map(({ streamId }) => streamId))
-        for (const row of rows) this.#open.get(row.streamId)?.reconfigure(this.#parts.catalog.configOf(row))
+        const live = new Map(rows.flatMap((row) => (row.life === 'gone' ? [] : [[row.streamId, row]])))
+        for (const { streamId } of some) {
+          const row = live.get(streamId)
+          if (row === undefined) this.#forget(streamId)
+          else this.#open.get(streamId)?.reconfigure(this.#parts.catalog.configOf(row))
+        }
       })
     }
   }

@@ -283,6 +283,17 @@ describe('what one node does to a stream of another', () => {
     }
   })
 
+  it('a deletion that comes without asking ends what is open, too', async () => {
+    created(await nodes[0]!.streams.paths.create(newStream('/orders')))
+    const { owner } = await ownerOf('/orders')
+    const stream = await opened(owner.streams, '/orders')
+    const changes: string[] = []
+    stream.watch((change) => changes.push(change))
+    await cluster.metadata.streams.delete([stream.streamId], Date.now())
+    await until(() => changes.includes('deleted'), 2000)
+    for (const { streams } of nodes) expect(await streams.paths.open('/orders')).toBe('missing')
+  })
+
   it('a change of settings acts on the node that has it', async () => {
     const { created: made } = await nodes[0]!.streams.createTopic({
       name: 'orders',
