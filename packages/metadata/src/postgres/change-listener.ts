@@ -113,12 +113,15 @@ class ListeningConnection {
     signal: AbortSignal,
   ): Promise<ListeningConnection | null> {
     const connection = new ListeningConnection(settings, onChange)
-    const stop = () => void connection.end()
+    // One that is ended while it is made never tells whoever waits for it.
+    const unwanted = Promise.withResolvers<false>()
+    const stop = () => unwanted.resolve(false)
     signal.addEventListener('abort', stop)
-    const isOpen = await connection.#listen().then(
+    const made = connection.#listen().then(
       () => true,
       () => false,
     )
+    const isOpen = await Promise.race([made, unwanted.promise])
     signal.removeEventListener('abort', stop)
     if (isOpen) return connection
     await connection.end()
