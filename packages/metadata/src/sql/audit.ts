@@ -148,7 +148,7 @@ async function selectStreams(
       from streams where stream_id > ${afterStreamId} order by stream_id limit ${limit}
     ), listed as (
       select extents.*, lag(end_offset) over (partition by stream_id order by base_offset) as previous_end
-      from extents where stream_id in (select stream_id from page)
+      from extents where stream_id > ${afterStreamId} and stream_id <= (select max(stream_id) from page)
     )
     select page.*, count(listed.base_offset) as extents, sum(listed.length_bytes) as extent_bytes,
       min(listed.base_offset) as base_offset, max(listed.end_offset) as end_offset,
