@@ -281,6 +281,18 @@ describe('pico admin verify finds', () => {
     expect(ofStream.map((finding) => finding.kind)).toContain(kind)
   })
 
+  it('acknowledged entries that neither extents nor the write-ahead log have', async () => {
+    const system = copyOf(cut.object)
+    const first = 'select min(sequence) from wal_objects'
+    inSql(system, `delete from wal_objects where sequence = (${first})`)
+    const what = 'offsets 0 to 1 are neither packed nor in the write-ahead log'
+    expect(await findings(system)).toEqual([{ kind: 'gap', subject: 'stream /a', what }])
+    inSql(system, `update wal_objects set wal_index = x'ff' where sequence = (${first})`)
+    expect(await findings(system)).toContainEqual(
+      expect.objectContaining({ kind: 'malformed', subject: keys(system, 'wal')[1] }),
+    )
+  })
+
   it('rows of a stream that is not there', async () => {
     const system = copyOf(packed)
     inSql(system, 'insert into stream_epochs (stream_id, leader_epoch, start_offset) values (777, 1, 0)')

@@ -3,7 +3,7 @@ import type { ObjectStore } from '@pico/storage'
 
 /** What is verified: a database, and where its objects are. */
 export interface VerifiedSystem {
-  readonly metadata: Pick<Metadata, 'audit' | 'log' | 'nodes'>
+  readonly metadata: Pick<Metadata, 'audit' | 'log' | 'nodes' | 'streams'>
   readonly places: readonly Place[]
 }
 

@@ -3,6 +3,7 @@ import type { VerifiedSystem, VerifyCounts, VerifySettings } from './verified-sy
 import { verifyBytes } from './verify-bytes.ts'
 import { verifyObjects } from './verify-objects.ts'
 import { verifyStreams } from './verify-streams.ts'
+import { verifyUnpacked } from './verify-unpacked.ts'
 
 export interface Verdict {
   readonly counts: VerifyCounts
@@ -48,6 +49,7 @@ async function* allFindings(
   found: ReadonlySet<string>,
 ): AsyncGenerator<Finding> {
   yield* verifyStreams(system, settings, counts)
+  yield* verifyUnpacked(system, settings)
   for (const place of system.places) yield* verifyObjects(system, place, settings, counts)
   if (settings.deep) yield* verifyBytes({ system, settings, counts, known: found })
 }
