@@ -49,6 +49,7 @@ export type {
   AlterTopicOutcome,
   CreateTopicOutcome,
   CreateTopicRefusal,
+  DeletedTopic,
   NewTopic,
   PartitionDescription,
   PartitionMiss,

@@ -4,6 +4,8 @@ import { FencedError, type Metadata, type NodeIdentity, type NodeRecord } from '
 /** Who is there, and whether this node still is. */
 export interface Membership {
   readonly node: NodeIdentity
+  /** Other nodes may come and go, and change what this one has read. */
+  readonly isShared: boolean
   /** This node may serve nothing any more: it is fenced, or could not say for its time to live that it is alive. */
   readonly isOver: boolean
   /** It is the one that does for all what one node has to do. */
@@ -49,6 +51,7 @@ export async function joinAlone({ metadata, node }: Pick<MembershipParts, 'metad
   for (const other of known) if (other.nodeId !== node.nodeId && !other.isFenced) await metadata.nodes.fence(other)
   return {
     node,
+    isShared: false,
     isOver: false,
     leads: true,
     nodes: known.filter(({ nodeId }) => nodeId === node.nodeId),
@@ -72,6 +75,7 @@ export async function joinCluster(
 /** Architecture section 9: heartbeats on the database's clock; who is silent is fenced by whoever notices, and stops by itself. */
 class ClusterMember implements Membership {
   readonly node: NodeIdentity
+  readonly isShared = true
   readonly over: Promise<void>
   readonly #parts: MembershipParts
   readonly #settings: MembershipSettings

@@ -15,6 +15,7 @@ import type {
 import type { Placement } from './placement.ts'
 import type { Presence } from './presence.ts'
 import { describeStream } from './stream-description.ts'
+import type { DeletedTopic } from './streams.ts'
 
 export interface PathStreamsParts extends Omit<PathCreationParts, 'remove' | 'notOwner'> {
   readonly presence: Presence
@@ -22,7 +23,7 @@ export interface PathStreamsParts extends Omit<PathCreationParts, 'remove' | 'no
   readonly partitions: OpenPartitions
   readonly metadata: Metadata
   /** Told of a topic that went with its stream. */
-  readonly onTopicDeleted: (topic: string) => void
+  readonly onTopicDeleted: (topic: DeletedTopic) => void
 }
 
 /** Rows looked at together where streams are listed: those that do not count are few. */
@@ -112,8 +113,8 @@ export class NodePathStreams implements PathStreams {
     const streamIds = new Set([...records, ...siblings].map(({ streamId }) => streamId))
     await this.#parts.placement.bringHere([...streamIds])
     const deleted = new Set(await partitions.deleteStreams([...streamIds], topics))
-    for (const { topic, life, streamId } of records) {
-      if (topic !== null && life === 'live' && deleted.has(streamId)) onTopicDeleted(topic)
+    for (const { topic: name, topicId, life, streamId } of records) {
+      if (name !== null && life === 'live' && deleted.has(streamId)) onTopicDeleted({ topicId, name })
     }
     return deleted
   }

@@ -18,6 +18,7 @@ import { StreamSweep } from './stream-sweep.ts'
 import type {
   AlterTopicOutcome,
   CreateTopicOutcome,
+  DeletedTopic,
   NewTopic,
   PartitionMiss,
   PartitionSize,
@@ -84,6 +85,7 @@ class NodeStreams implements Streams {
   readonly #deletionWatchers = new Set<TopicDeletionWatcher>()
   readonly #log: Log
   readonly #catalog: TopicCatalog
+  readonly #metadata: Metadata
   readonly #membership: Membership
   readonly #placement: Placement
   readonly #duties: ClusterDuties
@@ -98,6 +100,7 @@ class NodeStreams implements Streams {
     this.topicDefaults = settings.defaultTopicConfig
     this.#log = log
     const placement = new Placement({ metadata, log, membership, clock })
+    this.#metadata = metadata
     this.#membership = membership
     this.#placement = placement
     const presence = new Presence(
@@ -151,7 +154,7 @@ class NodeStreams implements Streams {
 
   /** Resolves when this node does what others want of it. */
   async start(): Promise<void> {
-    await this.#duties.start()
+    if (this.#membership.isShared) await this.#duties.start()
     this.#sweep.start()
   }
 
@@ -200,12 +203,12 @@ class NodeStreams implements Streams {
     await this.#placement.bringHere(found.partitions.map(({ streamId }) => streamId))
     const deleted = await this.#partitions.deleteTopic({ topicId: found.topicId })
     if (deleted === null) return false
-    this.#tellDeleted(deleted.name)
+    this.#tellDeleted(deleted)
     return true
   }
 
-  #tellDeleted(topic: string): void {
-    for (const watcher of [...this.#deletionWatchers]) watcher(topic)
+  #tellDeleted({ topicId, name }: DeletedTopic): void {
+    for (const watcher of [...this.#deletionWatchers]) watcher({ topicId, name })
   }
 
   watchTopicDeletions(watcher: TopicDeletionWatcher): () => void {
@@ -264,6 +267,14 @@ class NodeStreams implements Streams {
     if (topicIds === 'all') this.#catalog.forgetAll()
     else for (const topicId of topicIds) this.#catalog.forgetRef({ topicId })
     await this.#partitions.refresh(topicIds)
+    if (topicIds !== 'all') await this.#tellDeletedElsewhere(topicIds)
+  }
+
+  /** What was deleted here is told once more. */
+  async #tellDeletedElsewhere(changed: readonly string[]): Promise<void> {
+    const rows = await this.#metadata.streams.byTopicId(changed)
+    const there = new Set(rows.flatMap(({ topicId, life }) => (life === 'gone' ? [] : [topicId])))
+    for (const topicId of changed) if (!there.has(topicId)) this.#tellDeleted({ topicId, name: null })
   }
 
   async handOver(): Promise<void> {

@@ -66,8 +66,14 @@ export type TopicRef =
 
 export type PartitionMiss = 'unknown-topic' | 'unknown-topic-id' | 'unknown-partition' | 'not-owner'
 
-/** Told of a topic's name once the topic is gone for good. Must not throw. */
-export type TopicDeletionWatcher = (topic: string) => void
+/** Told of a topic once it is gone for good. Must not throw. */
+export type TopicDeletionWatcher = (topic: DeletedTopic) => void
+
+export interface DeletedTopic {
+  readonly topicId: string
+  /** Null where another node deleted it, and its name is not known any more. */
+  readonly name: string | null
+}
 
 /**
  * The one door for every front end: names, topics, and the streams behind them. What the database or the store cannot do right now
@@ -87,7 +93,10 @@ export interface Streams {
   createPartitions(topic: TopicRef, count: number, validateOnly: boolean): Promise<AlterTopicOutcome>
   /** False when there is no such topic. Waiters on its partitions wake, appends in flight reject. */
   deleteTopic(topic: TopicRef): Promise<boolean>
-  /** Calls back on every deletion that went through here, before `deleteTopic` resolves, until the returned function is called. */
+  /**
+   * Calls back on every deletion, perhaps more than once, until the returned function is called: before `deleteTopic` resolves where it
+   * went through here, else as soon as this node learns of it.
+   */
   watchTopicDeletions(watcher: TopicDeletionWatcher): () => void
   /**
    * Those topics, in the order asked for, undefined where unknown. Nothing is opened: the leader epochs told are those in force once

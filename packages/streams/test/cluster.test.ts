@@ -269,7 +269,14 @@ describe('what one node does to a stream of another', () => {
       }),
     )
     expect(before.map(({ length }) => length)).toEqual([1, 1, 1])
+    const told: string[][] = nodes.map(({ streams }) => {
+      const ids: string[] = []
+      streams.watchTopicDeletions(({ topicId }) => ids.push(topicId))
+      return ids
+    })
     expect(await nodes[2]!.streams.deleteTopic({ name: 'orders' })).toBe(true)
+    const topicId = before[0]?.[0]?.topicId
+    await until(() => told.every((ids) => ids.includes(topicId ?? '')))
     for (const [partition] of before) {
       expect(partition?.append(batchOf(['lost?']), { zstdAllowed: true }).accepted).toBeUndefined()
     }

@@ -51,9 +51,9 @@ describe('a stream with an end', () => {
     await streams.paths.create(newStream('/b', idle(1)))
     await streams.paths.create(newStream('/stays'))
     const stream = await opened(streams, '/a')
-    const told: string[] = []
+    const told: (string | null)[] = []
     stream.watch((change) => told.push(change))
-    streams.watchTopicDeletions((topic) => told.push(topic))
+    streams.watchTopicDeletions(({ name }) => told.push(name))
     system.clock.pass(1000)
     await nextTurns()
     expect(told.toSorted()).toEqual(['a', 'b', 'deleted'])

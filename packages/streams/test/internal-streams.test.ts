@@ -164,8 +164,8 @@ describe('a deletion watcher', () => {
   it('is told of deleted topics before the deletion is answered, until it stops', async () => {
     const system = await TestSystem.open()
     const { streams } = await system.start()
-    const told: string[] = []
-    const stop = streams.watchTopicDeletions((topic) => told.push(topic))
+    const told: (string | null)[] = []
+    const stop = streams.watchTopicDeletions(({ name }) => told.push(name))
     for (const topic of ['orders', 'bills']) await openTopic(streams, topic)
     await streams.deleteTopic({ name: 'nothing' })
     await streams.deleteTopic({ name: 'orders' })

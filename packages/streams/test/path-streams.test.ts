@@ -120,8 +120,8 @@ describe('a stream made by its path', () => {
     const stream = await opened(streams, '/b')
     const changes: string[] = []
     stream.watch((change) => changes.push(change))
-    const topics: string[] = []
-    streams.watchTopicDeletions((topic) => topics.push(topic))
+    const topics: (string | null)[] = []
+    streams.watchTopicDeletions(({ name }) => topics.push(name))
     expect(await streams.paths.delete('/b')).toBe('deleted')
     expect(await streams.paths.delete('/b')).toBe('missing')
     expect([changes, topics]).toEqual([['deleted'], ['b']])

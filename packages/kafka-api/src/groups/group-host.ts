@@ -6,7 +6,7 @@ import {
   type Reply,
   refusal,
 } from '@pico/group-coordinator'
-import type { InternalStream, Streams } from '@pico/streams'
+import type { DeletedTopic, InternalStream, Streams } from '@pico/streams'
 import type { Clock } from '../clock.ts'
 import type { Explain } from '../explainer.ts'
 import { groupLabels, HostedGroup, type Visit } from './hosted-group.ts'
@@ -205,12 +205,12 @@ export class GroupHost implements Groups {
   }
 
   /** Of groups that are not in memory, this is found out when they are loaded. */
-  #topicDeleted(topic: string): void {
+  #topicDeleted(topic: DeletedTopic): void {
     for (const group of [...this.#hosted.values()]) {
       group.visit({
         needsStream: false,
         isUse: false,
-        run: (served) => served.topicsDeleted([topic]),
+        run: (served) => served.topicDeleted(topic),
         refuse: () => undefined,
       })
     }

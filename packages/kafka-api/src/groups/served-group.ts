@@ -18,6 +18,7 @@ import {
   step,
 } from '@pico/group-coordinator'
 import { kafkaErrors } from '@pico/kafka-codec'
+import type { DeletedTopic } from '@pico/streams'
 import type { Operation } from '../operational-errors.ts'
 import { type GroupLog, GroupWriteRefusedError } from './group-log.ts'
 import type { GroupHostSettings } from './settings.ts'
@@ -114,6 +115,13 @@ export class ServedGroup {
     if (replaced.length > 0) this.topicsDeleted(replaced.map(([topic]) => topic))
     for (const [topic, topicId] of topicIds) this.#parts.topicIds.set(topic, topicId)
     this.ask(request, settle)
+  }
+
+  /** One that has its name now is another one. */
+  topicDeleted({ topicId, name }: DeletedTopic): void {
+    const names = [...this.#parts.topicIds].filter(([, id]) => id === topicId).map(([topic]) => topic)
+    if (name !== null && !this.#parts.topicIds.has(name)) names.push(name)
+    if (names.length > 0) this.topicsDeleted(names)
   }
 
   topicsDeleted(topics: readonly string[]): void {
