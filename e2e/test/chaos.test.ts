@@ -2,10 +2,12 @@ import { expect, it } from 'vitest'
 import { runChaos } from '../src/cluster/chaos.ts'
 import { faultKinds } from '../src/cluster/chaos-faults.ts'
 import { type Cluster, startCluster } from '../src/cluster/cluster.ts'
-import { type ClusterLoad, startClusterLoad } from '../src/cluster/cluster-load.ts'
-import { differencesOf, readFrom } from '../src/cluster/read-cluster.ts'
+import { type ClusterLoad, startClusterLoad, type WrittenLog } from '../src/cluster/cluster-load.ts'
+import { isReady } from '../src/cluster/cluster-node.ts'
+import { differencesOf, readOverHttp, readOverKafka } from '../src/cluster/read-cluster.ts'
 import { Seeded } from '../src/cross/seeded.ts'
 import { check } from '../src/durability/checker.ts'
+import type { LogRecord } from '../src/durability/history.ts'
 import { packingFlags } from '../src/pico.ts'
 import { javaTools, missing } from '../src/toolchain.ts'
 
@@ -39,7 +41,7 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
   let keepLogs = true
   try {
     load = await startClusterLoad({ cluster, random: random.fork(), java, smallTopics: 6, pauseMs: 40 })
-    const streams = load.logs.flatMap(({ path }) => path ?? [])
+    const streams = [...load.logs.map(streamOf), ...load.groupIds.map((groupId) => `/_sys/groups/${groupId}`)]
     const faults = Math.ceil((seconds * 1000) / everyMs)
     say('the load runs')
     await runChaos({ cluster, random: random.fork(), nodeTtlMs, s3FaultMs, streams, everyMs, faults })
@@ -52,9 +54,19 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
   }
 }, 900_000)
 
-async function judge({ nodes }: Cluster, load: ClusterLoad): Promise<void> {
+function streamOf({ topic, partition }: WrittenLog): string {
+  return partition === 0 ? `/${topic}` : `/_streams/${topic}/${partition}`
+}
+
+async function judge(cluster: Cluster, load: ClusterLoad): Promise<void> {
+  const { nodes } = cluster
   const healedMs = performance.now()
   say('everything runs again')
+  const unready = async () => {
+    const areReady = await Promise.all(nodes.map(isReady))
+    return nodes.filter((_, at) => areReady[at] !== true).map(({ nodeId }) => nodeId)
+  }
+  await expect.poll(unready, { timeout: patienceMs, interval: 500 }).toEqual([])
   await expect.poll(() => load.silentSince(healedMs), { timeout: patienceMs, interval: 500 }).toEqual([])
   say('everybody is acknowledged again')
   await load.finish(patienceMs)
@@ -62,24 +74,24 @@ async function judge({ nodes }: Cluster, load: ClusterLoad): Promise<void> {
   console.log(`retried: ${load.retriedErrors().join(', ')}`)
 
   expect(load.refusals().slice(0, 20), 'refusals that no client retries').toEqual([])
-  const first = nodes[0]!
-  const { logs, differences } = await readFrom(first, load.logs)
+  const logs = await readOverKafka(nodes[0]!, load.logs)
   expect(check(load.history(), logs).slice(0, 20), 'broken promises').toEqual([])
   expect(load.groupBreaches().slice(0, 20), 'broken promises to groups').toEqual([])
-  expect(differences, 'read over HTTP and over Kafka').toEqual([])
-  say('read once')
+  const changes = (how: string, again: ReadonlyMap<string, readonly LogRecord[]>) =>
+    [...again].flatMap(([name, log]) => differencesOf(`${name} ${how}`, log, logs.get(name) ?? []))
+  expect(changes('over HTTP', await readOverHttp(nodes[0]!, load.logs))).toEqual([])
+  say('read over Kafka and over HTTP')
 
-  // By one node after the other, alone: so that it has everything, and nothing of it in memory.
+  // By one node after the other, alone: so that it has everything, and nothing of it in memory. Kafka and HTTP take turns.
   for (const node of nodes) await node.terminate()
-  for (const node of nodes) {
+  for (const [at, node] of nodes.entries()) {
     await node.start()
-    const again = await readFrom(node, load.logs)
-    const changes = [...again.logs].flatMap(([name, log]) =>
-      differencesOf(`${name} by node ${node.nodeId}`, log, logs.get(name) ?? []),
-    )
-    expect([...changes, ...again.differences], 'read again').toEqual([])
+    const again = await (at % 2 === 0 ? readOverKafka : readOverHttp)(node, load.logs)
+    expect(changes(`by node ${node.nodeId} alone`, again)).toEqual([])
     await node.terminate()
     say(`read by node ${node.nodeId} alone`)
   }
+  await cluster.verify()
+  say('verified')
   expect(load.acknowledgedRecords()).toBeGreaterThan(1000)
 }

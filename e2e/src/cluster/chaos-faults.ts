@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AdminTransfer } from '@pico/http-contract'
 import type { Seeded } from '../cross/seeded.ts'
 import type { Cluster } from './cluster.ts'
-import { type ClusterNode, nodeEpochOf } from './cluster-node.ts'
+import { askAdmin, type ClusterNode, nodeEpochOf } from './cluster-node.ts'
 import type { S3Fault } from './s3-fault-proxy.ts'
 
 export interface FaultSettings {
@@ -37,7 +38,7 @@ export const faults = {
   async SIGSTOP({ cluster, random, nodeTtlMs }) {
     const node = oneOf(cluster, random)
     let before = 0
-    await until(node, async () => {
+    await until(`node ${node.nodeId} does not say its epoch`, async () => {
       before = (await nodeEpochOf(node)) ?? 0
       return before > 0
     })
@@ -47,7 +48,24 @@ export const faults = {
     node.resume()
     const what = `node ${node.nodeId}, for ${stoppedMs} ms`
     if (cluster.nodes.length === 1) return what
-    return `${what}, at a new epoch ${await timed(() => until(node, async () => ((await nodeEpochOf(node)) ?? 0) > before))} later`
+    return `${what}, at a new epoch ${await timed(() => until(`node ${node.nodeId} has no new epoch`, async () => ((await nodeEpochOf(node)) ?? 0) > before))} later`
+  },
+
+  /** By the admin API of any node, to any node, a few at a time and over each other's feet. */
+  async transfers({ cluster, random, streams }) {
+    const counts = { done: 0, failed: 0, refused: 0 }
+    const fromMs = performance.now()
+    for (let round = 0; round < 3; round++) {
+      const moves = random
+        .shuffled(streams)
+        .slice(0, 6)
+        .map((stream) => ({
+          ...{ stream, toNode: oneOf(cluster, random).nodeId, by: oneOf(cluster, random) },
+        }))
+      for (const state of await Promise.all(moves.map(transfer))) counts[state]++
+    }
+    const rounds = ((performance.now() - fromMs) / 3000).toFixed(1)
+    return `${counts.done} done, ${counts.failed} failed, ${counts.refused} refused, each six in ${rounds} s`
   },
 
   async 'Postgres restarts'({ cluster, random }) {
@@ -81,20 +99,43 @@ async function withFault({ s3 }: Cluster, fault: S3Fault, ms: number): Promise<s
   return `${fault} for ${ms} ms`
 }
 
+/** Asks for it and waits for its end. @throws Error when it has none in time */
+async function transfer(move: { readonly stream: string; readonly toNode: number; readonly by: ClusterNode }) {
+  const { stream, toNode, by } = move
+  const asked = await askAdmin(`${by.adminUrl}/admin/transfer`, { stream, toNode })
+  if (asked === undefined || !asked.ok) {
+    await asked?.body?.cancel()
+    return 'refused'
+  }
+  let now = (await asked.json()) as AdminTransfer
+  const ends = until(`${stream} is on its way to node ${toNode}`, async () => {
+    if (now.state !== 'pending') return true
+    const answer = await askAdmin(`${by.adminUrl}/admin/transfers/${now.transferId}`)
+    if (answer?.ok === true) now = (await answer.json()) as AdminTransfer
+    else await answer?.body?.cancel()
+    return false
+  })
+  await ends.catch(async (error: Error) => {
+    const described = await askAdmin(`${by.adminUrl}/admin/streams${stream}`)
+    throw new Error(`${error.message}: ${JSON.stringify(now)}, ${await described?.text()}`)
+  })
+  return now.state === 'done' ? 'done' : 'failed'
+}
+
 function oneOf({ nodes }: Cluster, random: Seeded): ClusterNode {
   const node = nodes[random.whole(0, nodes.length - 1)]
   if (node === undefined) throw new Error('a cluster without nodes')
   return node
 }
 
-/** How long a node may take to find its place again. */
+/** How long a node may take to find its place again, or a stream. */
 const patienceMs = 20_000
 
-async function until(node: ClusterNode, isSo: () => Promise<boolean>): Promise<void> {
+/** @throws Error that says that it is still like `what` */
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMs
   while (!(await isSo())) {
-    if (Date.now() > deadline)
-      throw new Error(`node ${node.nodeId} does not say its epoch, or a new one, for ${patienceMs} ms`)
+    if (Date.now() > deadline) throw new Error(`${what}, after ${patienceMs} ms`)
     await sleep(100)
   }
 }

@@ -28,6 +28,7 @@ export interface ClusterLoadSettings {
 /** Clients of every kind, all of whom know all nodes. */
 export interface ClusterLoad {
   readonly logs: readonly WrittenLog[]
+  readonly groupIds: readonly string[]
   acknowledgedRecords(): number
   /** Producers that were not acknowledged anything since then, by `performance.now()`; those that do not tell left out. */
   silentSince(ms: number): string[]
@@ -110,7 +111,9 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
   ]
   for (const topic of small) producers.push(await raw(topic, 0, `${topic}-idempotent`, true, 10 * pauseMs))
   if (settings.java)
-    producers.push(...(await startJavaProducers(bootstrap, await make('java', partitions), { partitions, pauseMs })))
+    producers.push(
+      ...(await startJavaProducers(bootstrap, await make('java', partitions), { partitions, pauseMs: 4 * pauseMs })),
+    )
 
   const readers: TailReader[] = logs.flatMap(({ topic, partition, path }) => {
     const routes = kafka()
@@ -133,6 +136,7 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
 
   return {
     logs,
+    groupIds: groups.map(({ groupId }) => groupId),
     acknowledgedRecords: () =>
       producers.flatMap(({ history }) => history.acknowledged).reduce((sum, { count }) => sum + count, 0),
     silentSince: (ms) =>

@@ -50,7 +50,7 @@ export async function startClusterNode(settings: ClusterNodeSettings): Promise<C
   const start = () =>
     startProcess({
       ...{ name: `node ${nodeId}`, command: process.execPath, args, cwd: folder, env: settings.env, logFile },
-      ready: () => isReady(adminUrl),
+      ready: () => isReady({ adminUrl }),
       readyTimeoutMs: 60_000,
     })
   let running = await start()
@@ -80,7 +80,7 @@ export async function startClusterNode(settings: ClusterNodeSettings): Promise<C
   }
 }
 
-async function isReady(adminUrl: string): Promise<boolean> {
+export async function isReady({ adminUrl }: Pick<ClusterNode, 'adminUrl'>): Promise<boolean> {
   const answer = await askAdmin(`${adminUrl}/ready`)
   await answer?.body?.cancel()
   return answer?.status === 200
@@ -98,10 +98,11 @@ export async function nodeEpochOf({ adminUrl }: ClusterNode): Promise<number | u
   return nodeEpoch
 }
 
-/** Undefined while it does not listen, breaks off, or says nothing for a while. */
-async function askAdmin(url: string): Promise<Response | undefined> {
+/** Undefined while it does not listen, breaks off, or says nothing for a while. With a body, which is sent as JSON, it is a POST. */
+export async function askAdmin(url: string, body?: object): Promise<Response | undefined> {
+  const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
   try {
-    return await fetch(url, { signal: AbortSignal.timeout(2000) })
+    return await fetch(url, { ...(body !== undefined && post), signal: AbortSignal.timeout(2000) })
   } catch (error) {
     if (error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')) return undefined
     throw error

@@ -1,6 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { run } from '../child-process.ts'
+import { cliOf } from '../pico.ts'
 import { type ClusterNode, startClusterNode } from './cluster-node.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type S3FaultProxy, startS3FaultProxy } from './s3-fault-proxy.ts'
@@ -27,6 +29,8 @@ export interface Cluster {
   readonly s3: S3FaultProxy
   /** Where the nodes write their logs: kept when told so. */
   readonly folder: string
+  /** `pico admin verify` on all that is stored, every byte of it. @throws Error with what it found */
+  verify(): Promise<void>
   /** The last lines of every node's log. */
   logs(bytesOfEach?: number): string
   /** Ends everything. `keepLogs`: the folder stays. */
@@ -57,6 +61,11 @@ export async function startCluster(settings: ClusterSettings): Promise<Cluster> 
     nodes.push(...(await Promise.all(others)))
     return {
       ...{ nodes, postgres, metaUrl, storage, env: service.env, s3, folder },
+      async verify() {
+        const words = ['admin', 'verify', '--deep', '--meta-url', metaUrl, `--storage=${storage}`]
+        const { stdout } = await run(process.execPath, [...cliOf(), ...words], { env: service.env, timeoutMs: 120_000 })
+        console.log(stdout.toString().trim())
+      },
       logs: (bytesOfEach = 4000) =>
         nodes.map(({ nodeId, logFile }) => `node ${nodeId}:\n${tailOf(logFile, bytesOfEach)}`).join('\n'),
       close,

@@ -12,29 +12,27 @@ import { kafkaRoutes } from './kafka-routes.ts'
 /** How long a log may have no leader that a node knows of. */
 const patienceMs = 30_000
 
-/**
- * Every log, whole, as somebody reads it who knows only this node: over Kafka, and over HTTP where that has it. What differs between the
- * two is in `differences`, in words.
- */
-export async function readFrom(
-  node: ClusterNode,
-  logs: readonly WrittenLog[],
-): Promise<{ logs: Map<string, LogRecord[]>; differences: string[] }> {
-  const kafka = kafkaRoutes([node.kafkaPort], new Seeded(0), 30_000)
-  const http = httpRoutes([node.httpUrl], new Seeded(0))
+/** Every log, whole, as somebody reads it over Kafka who knows only this node. */
+export async function readOverKafka(node: ClusterNode, logs: readonly WrittenLog[]): Promise<Map<string, LogRecord[]>> {
+  const routes = kafkaRoutes([node.kafkaPort], new Seeded(0), 30_000)
   const read = new Map<string, LogRecord[]>()
-  const differences: string[] = []
   for (const log of logs) {
-    const { topic, partition, path } = log
-    const name = nameOf(log)
-    const records = await patiently(() => readLogTo(() => kafka.toLeader(topic, partition), topic, partition))
-    read.set(name, records)
-    if (path === undefined) continue
-    const overHttp = await patiently(() => readAllOverHttp(http, path))
-    const where = `${name} over HTTP by node ${node.nodeId}`
-    differences.push(...differencesOf(where, overHttp, records))
+    const { topic, partition } = log
+    const records = await patiently(() => readLogTo(() => routes.toLeader(topic, partition), topic, partition))
+    read.set(nameOf(log), records)
   }
-  return { logs: read, differences }
+  return read
+}
+
+/** The same over HTTP, of those that HTTP has. */
+export async function readOverHttp(node: ClusterNode, logs: readonly WrittenLog[]): Promise<Map<string, LogRecord[]>> {
+  const routes = httpRoutes([node.httpUrl], new Seeded(0))
+  const read = new Map<string, LogRecord[]>()
+  for (const log of logs) {
+    const { path } = log
+    if (path !== undefined) read.set(nameOf(log), await patiently(() => readAllOverHttp(routes, path)))
+  }
+  return read
 }
 
 /** Where one reading has something else than another, in words; the first few. */
