@@ -23,8 +23,9 @@ export async function openLog(components: LogComponents, settings: Partial<LogSe
   return new LogEngine(components, inForce, { wal: openWal(components, inForce), stored, adopted })
 }
 
-function openWal({ wal, metadata, node, clock }: LogComponents, settings: LogSettings): Wal {
+function openWal(components: LogComponents, settings: LogSettings): Wal {
+  const { wal, metadata, node } = components
   return wal.kind === 'local'
     ? new LocalWal(wal.store, metadata, node, settings.segmentBytes)
-    : new SharedWal({ store: wal.store, metadata, node, clock }, settings)
+    : new SharedWal({ ...components, store: wal.store }, settings)
 }

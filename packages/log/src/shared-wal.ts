@@ -3,6 +3,7 @@ import { encodeWalFrame, type ObjectStore } from '@pico/storage'
 import type { Clock } from './clock.ts'
 import { AppendFailedError } from './errors.ts'
 import type { Flush } from './flush.ts'
+import type { LogComponents } from './log.ts'
 import type { FrameLocation, Wal, WalUnit } from './wal.ts'
 import { walKey } from './wal-key.ts'
 
@@ -30,6 +31,7 @@ export class SharedWal implements Wal {
   readonly #metadata: Metadata
   readonly #node: NodeIdentity
   readonly #clock: Clock
+  readonly #onProblem: (message: string, error: unknown) => void
   readonly #deadlineMs: number
   /** Never reused within an epoch, so that an upload given up for dead cannot overwrite a later one when it lands after all. */
   #uploads = 0
@@ -43,13 +45,14 @@ export class SharedWal implements Wal {
   #closed = false
 
   constructor(
-    components: { store: ObjectStore; metadata: Metadata; node: NodeIdentity; clock: Clock },
+    components: Pick<LogComponents, 'store' | 'metadata' | 'node' | 'clock' | 'onProblem'>,
     settings: { flushesInFlightMax: number; storeDeadlineMs: number },
   ) {
     this.#store = components.store
     this.#metadata = components.metadata
     this.#node = components.node
     this.#clock = components.clock
+    this.#onProblem = components.onProblem ?? (() => undefined)
     this.flushesInFlightMax = settings.flushesInFlightMax
     this.#deadlineMs = settings.storeDeadlineMs
   }
@@ -161,6 +164,7 @@ export class SharedWal implements Wal {
         return
       } catch (error) {
         if (!(error instanceof MetadataUnavailableError)) throw error
+        this.#onProblem('the database did not answer a commit: appends wait until it does', error)
       }
       const happened = await this.#settled(last.sequence)
       this.#attempt += 1

@@ -6,16 +6,21 @@ export interface Membership {
   readonly node: NodeIdentity
   /** Other nodes may come and go, and change what this one has read. */
   readonly isShared: boolean
-  /** This node may serve nothing any more: it is fenced, or could not say for its time to live that it is alive. */
+  /** This node may serve nothing: it is fenced, or could not say for its time to live that it is alive, and others may fence it. */
   readonly isOver: boolean
   /** It is the one that does for all what one node has to do. */
   readonly leads: boolean
   /** Live nodes, by id, as last seen; this one among them until it leaves. */
   readonly nodes: readonly NodeRecord[]
-  /** Resolves when this node may serve no more. */
+  /** Resolves when this node is fenced, and knows it. */
   readonly over: Promise<void>
   /** Calls back whenever somebody has gone who was there, until the returned function is called. Must not throw. */
   watchLosses(watcher: () => void): () => void
+  /**
+   * Calls back when this node may serve nothing for the moment: its time to live is over, and goes on if it can say that it is alive
+   * before somebody fences it. Must not throw.
+   */
+  watchLapses(watcher: () => void): () => void
   /** Is about to leave: it goes on saying that it is alive, but others are to be preferred. */
   retire(): void
   /** Serves nobody any more, and says so in SQL: its streams are free for others, once what it has in the WAL is adopted. */
@@ -57,6 +62,7 @@ export async function joinAlone({ metadata, node }: Pick<MembershipParts, 'metad
     nodes: known.filter(({ nodeId }) => nodeId === node.nodeId),
     over: new Promise(() => undefined),
     watchLosses: () => () => undefined,
+    watchLapses: () => () => undefined,
     retire: () => undefined,
     leave: async () => undefined,
   }
@@ -82,9 +88,12 @@ class ClusterMember implements Membership {
   readonly #monotonicMs: () => number
   readonly #ended: () => void
   readonly #lossWatchers = new Set<() => void>()
+  readonly #lapseWatchers = new Set<() => void>()
   #nodes: readonly NodeRecord[] = []
   #isRetired = false
   #servesUntilMs = 0
+  /** Until then silence proves nothing: the database was away, and others are about to say that they are alive. */
+  #spareUntilMs = 0
   #leadsUntilMs = 0
   #hasEnded = false
   #cancelRound: () => void = () => undefined
@@ -138,6 +147,11 @@ class ClusterMember implements Membership {
     return () => this.#lossWatchers.delete(watcher)
   }
 
+  watchLapses(watcher: () => void): () => void {
+    this.#lapseWatchers.add(watcher)
+    return () => this.#lapseWatchers.delete(watcher)
+  }
+
   async leave(): Promise<void> {
     this.#stop()
     await this.#running?.catch(() => undefined) // whatever it was, it is of no interest to a node that leaves
@@ -179,7 +193,8 @@ class ClusterMember implements Membership {
     const known = await metadata.nodes.list()
     const isSilent = ({ nodeId, isFenced, silentMs }: NodeRecord) =>
       nodeId !== this.node.nodeId && !isFenced && silentMs > ttlMs
-    if (known.some(isSilent)) await metadata.nodes.fenceSilent(ttlMs)
+    const isFair = this.#monotonicMs() >= this.#spareUntilMs
+    if (isFair && known.some(isSilent)) await metadata.nodes.fenceSilent(ttlMs)
     this.#saw(known.filter((node) => !node.isFenced && !isSilent(node)))
     const leaseAskedMs = this.#monotonicMs()
     if (await metadata.leases.acquire(maintenanceLease, this.node, ttlMs)) this.#leadsUntilMs = leaseAskedMs + ttlMs
@@ -215,18 +230,19 @@ class ClusterMember implements Membership {
       this.#renewed(this.#servesUntilMs)
       return
     }
-    this.#parts.onProblem?.(
-      `the database did not hear of this node for ${this.#settings.ttlMs} ms: others may have taken its streams`,
-      new FencedError(this.node.nodeId, this.node.nodeEpoch),
-    )
-    this.#end()
+    const { onProblem, node } = this.#parts
+    const problem = `the database did not hear of this node for ${this.#settings.ttlMs} ms: it serves nothing until it does, or others have its streams`
+    onProblem?.(problem, new FencedError(node.nodeId, node.nodeEpoch))
+    for (const watcher of [...this.#lapseWatchers]) watcher()
   }
 
   #failed(error: unknown): number {
+    const { heartbeatMs } = this.#settings
     const isFenced = error instanceof FencedError
+    this.#spareUntilMs = this.#monotonicMs() + retryMs + 2 * heartbeatMs
     if (!isFenced && !this.#hasEnded) this.#parts.onProblem?.('this node could not say that it is alive', error)
     if (isFenced) this.#end()
-    return Math.min(retryMs, this.#settings.heartbeatMs)
+    return Math.min(retryMs, heartbeatMs)
   }
 
   #end(): void {

@@ -290,6 +290,11 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     if (this.#state === 'suspended') this.#state = 'serving'
   }
 
+  /** This node serves nobody for the moment: whoever waits may find the stream elsewhere. */
+  interrupt(): void {
+    this.#watchers.notify('lost')
+  }
+
   /** Serves nobody from now on, and says so to those who wait. */
   end(why: PartitionEnd): void {
     if (this.#state !== 'serving' && this.#state !== 'suspended') return

@@ -278,6 +278,11 @@ export class OpenPartitions {
     await this.#parts.renewals.flush()
   }
 
+  /** This node serves nothing for the moment. */
+  interrupt(): void {
+    for (const open of this.#open.values()) open.interrupt()
+  }
+
   /** This node serves nothing from now on: it is fenced, or closing. */
   end(): void {
     this.#hasEnded = true

@@ -65,6 +65,7 @@ export async function openStreams(
   }
   log.onIdle = (stream) => onIdle(stream) && streams.dropIdle(stream.streamId)
   void membership.over.then(() => log.fence())
+  membership.watchLapses(() => streams.interrupt())
   log.onFenced = () => {
     streams.end()
     onFenced()
@@ -305,6 +306,16 @@ class NodeStreams implements Streams {
   /** May the log drop it from memory? */
   dropIdle(streamId: number): boolean {
     return this.#partitions.dropIdle(streamId) && this.#internal.partitions.dropIdle(streamId)
+  }
+
+  get isServing(): boolean {
+    return !this.#membership.isOver
+  }
+
+  /** This node serves nothing for the moment. */
+  interrupt(): void {
+    this.#partitions.interrupt()
+    this.#internal.partitions.interrupt()
   }
 
   /** This node serves nothing from now on: it is fenced, or closing. */

@@ -39,7 +39,7 @@ export interface TimestampHit {
   readonly leaderEpoch: number
 }
 
-/** Why a watcher was called. */
+/** Why a watcher was called. `lost`: it is not served here any more, or not for the moment: look where it is. */
 export type PartitionChange = 'advanced' | 'deleted' | 'lost'
 
 /** An open partition (or HTTP-only stream): the gate that all writes pass, and the reads. */

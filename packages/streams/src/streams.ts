@@ -83,6 +83,8 @@ export interface DeletedTopic {
 export interface Streams {
   readonly clusterId: string
   readonly nodeId: number
+  /** False while this node may serve nothing: for all it knows, others have its streams. */
+  readonly isServing: boolean
   /** Topic settings in force where a topic has none of its own, by their Kafka names. */
   readonly topicDefaults: Readonly<Record<string, string>>
 

@@ -138,8 +138,8 @@ describe('a node that is cut off from the database', () => {
     stream.watch((change) => lost.push(change))
 
     owner.cut()
-    await owner.membership.over
-    expect(owner.membership.isOver).toBe(true)
+    await until(() => owner.membership.isOver)
+    expect(owner.streams.isServing).toBe(false)
     expect(stream.appendRecords(values('c'))).toEqual({ kind: 'refused', why: { kind: 'not-serving' } })
     await expect(async () => stream.read(0, 1000)).rejects.toThrow(/not served/)
     expect(await owner.streams.paths.open('/orders')).toEqual({ kind: 'not-owner', ownerAddress: null })
@@ -160,13 +160,32 @@ describe('a node that is cut off from the database', () => {
     expect(await put(taken, 'c')).toBe(2)
   })
 
+  it('goes on where it was if nobody took it for dead meanwhile', async () => {
+    created(await nodes[0]!.streams.paths.create(newStream('/orders')))
+    const { owner } = await ownerOf('/orders')
+    const stream = await opened(owner.streams, '/orders')
+    await put(stream, 'before')
+    const changes: string[] = []
+    stream.watch((change) => changes.push(change))
+    for (const node of nodes) node.cut()
+    await until(() => nodes.every(({ membership }) => membership.isOver))
+    await until(() => changes.includes('lost'))
+    expect(stream.appendRecords(values('meanwhile')).kind).toBe('refused')
+    for (const node of nodes) node.restore()
+    await until(() => nodes.every(({ streams }) => streams.isServing))
+    expect(await opened(owner.streams, '/orders')).toBe(stream)
+    expect(await put(stream, 'after')).toBe(1)
+  })
+
   it('has its place taken by its own next run', async () => {
     created(await nodes[0]!.streams.paths.create(newStream('/orders')))
     const { owner } = await ownerOf('/orders')
     await put(await opened(owner.streams, '/orders'), 'a')
     owner.cut()
     nodes.push(await cluster.start(owner.nodeId))
+    owner.restore()
     await owner.membership.over
+    expect(owner.streams.isServing).toBe(false)
     const { owner: next } = await ownerOf('/orders')
     const stream = await opened(next.streams, '/orders')
     expect(await readBack(stream)).toEqual(['a'])

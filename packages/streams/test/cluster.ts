@@ -6,16 +6,18 @@ import type { ObjectStore } from '@pico/storage'
 import { openMemoryStore } from '@pico/storage/memory'
 import { joinCluster, type Membership, openStreams, recordBatchEntries, type Streams } from '../src/index.ts'
 
-export const ttlMs = 400
-const heartbeatMs = 40
+/** Long enough for a machine with other work. */
+export const ttlMs = 1500
+const heartbeatMs = 100
 
 export interface ClusterNode {
   readonly nodeId: number
   readonly log: Log
   readonly streams: Streams
   readonly membership: Membership
-  /** From now on no call to the database is answered: what a dead process, or one that is cut off, looks like to the others. */
+  /** Until `restore` no call to the database is answered: what a dead process, or one that is cut off, looks like to the others. */
   cut(): void
+  restore(): void
 }
 
 /** Several nodes in one process, on one database and one store, in real time, as it is the database's clock that counts. */
@@ -51,7 +53,7 @@ export class TestCluster {
       { log, metadata, node, membership, clusterId: 'test', clock },
       { partitionsMax: 10, pollMs: 100 },
     )
-    const started = { nodeId, log, streams, membership, cut: connection.cut }
+    const started = { nodeId, log, streams, membership, ...connection }
     this.#nodes.push(started)
     await until(() => this.#nodes.every((other) => other.membership.isOver || seesAll(other, this.#nodes)))
     return started
@@ -83,8 +85,8 @@ export async function until(isSo: () => boolean | Promise<boolean>, patienceMs =
 
 type Call = (...given: unknown[]) => unknown
 
-/** A connection to the database that can be cut for good. */
-function cuttable(metadata: Metadata): { metadata: Metadata; cut(): void } {
+/** A connection to the database that can be cut. */
+function cuttable(metadata: Metadata): { metadata: Metadata; cut(): void; restore(): void } {
   let isCut = false
   const wrapped = new Map<object, object>()
   const wrap = (role: object): object => {
@@ -108,6 +110,9 @@ function cuttable(metadata: Metadata): { metadata: Metadata; cut(): void } {
     metadata: wrap(metadata) as Metadata,
     cut() {
       isCut = true
+    },
+    restore() {
+      isCut = false
     },
   }
 }

@@ -181,6 +181,10 @@ export class GroupHost implements Groups {
       visit.refuse(groupErrorCodes.coordinatorNotAvailable)
       return
     }
+    if (!this.#components.streams.isServing) {
+      visit.refuse(groupErrorCodes.notCoordinator)
+      return
+    }
     const group = this.#hosted.get(groupId) ?? this.#host(groupId)
     if (group === null) visit.refuse(groupErrorCodes.invalidGroupId)
     else group.visit(visit)
