@@ -1,11 +1,4 @@
-import {
-  type Clock,
-  LogClosedError,
-  type LogRead,
-  type LogStream,
-  type LogStreamObserver,
-  ReadFailedError,
-} from '@pico/log'
+import { type Clock, LogClosedError, type LogRead, type LogStream, type LogStreamObserver } from '@pico/log'
 import { FencedError, type LeaderEpochStart, StreamNotOwnedError, type StreamRecord } from '@pico/metadata'
 import { BatchView, type RecordInput } from '@pico/record-batch'
 import { PartitionGoneError } from './errors.ts'
@@ -195,9 +188,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     maxBytes: number,
     signal?: AbortSignal,
   ): LogRead | null | 'out-of-range' | Promise<LogRead | null> {
-    if (!this.isServing) {
-      return Promise.reject(new ReadFailedError(this.streamId, offset, { cause: this.#goneError() }))
-    }
+    if (!this.isServing) return Promise.reject(this.#goneError())
     this.#expiry.touch()
     if (offset < this.startOffset || offset > this.highWatermark) return 'out-of-range'
     return this.#stream.read(offset, maxBytes, signal)

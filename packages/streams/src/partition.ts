@@ -64,7 +64,7 @@ export interface Partition {
   /** The same for the message sets of Produce 0-2 (magic 0 and 1), converted to one v2 batch. */
   appendMessageSet(messageSet: Uint8Array): AppendOutcome
 
-  /** See LogStream.read. Null at the high watermark; 'out-of-range' below the start or past the end. */
+  /** See LogStream.read. Null at the high watermark; 'out-of-range' below the start or past the end. @throws PartitionGoneError too */
   read(
     offset: number,
     maxBytes: number,

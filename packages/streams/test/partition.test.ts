@@ -1,4 +1,4 @@
-import { AppendFailedError, ReadFailedError } from '@pico/log'
+import { AppendFailedError } from '@pico/log'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Partition, PartitionGoneError } from '../src/index.ts'
 import {
@@ -121,7 +121,7 @@ describe.each(walKinds)('a partition, over a %s WAL', (kind) => {
     expect(calls).toEqual(['deleted'])
     expect(refused(append(orders, batchOf(['b'])))).toMatchObject({ errorCode: 3 })
     expect(refused(orders.appendMessageSet(new Uint8Array(20)))).toMatchObject({ errorCode: 3 })
-    await expect(orders.read(0, 1000)).rejects.toThrow(ReadFailedError)
+    await expect(orders.read(0, 1000)).rejects.toThrow(PartitionGoneError)
     await expect(orders.offsetForTimestamp(0)).rejects.toThrow(PartitionGoneError)
     await expect(orders.trim(0)).rejects.toThrow(PartitionGoneError)
   })
@@ -146,7 +146,7 @@ describe.each(walKinds)('a partition, over a %s WAL', (kind) => {
     expect(calls).toEqual(['lost'])
     expect(refused(append(orders, batchOf(['b'])))).toMatchObject({ errorCode: 6 })
     expect(node.streams.partition({ name: 'orders' }, 0)).toBe('not-owner')
-    await expect(orders.read(0, 1000)).rejects.toThrow(ReadFailedError)
+    await expect(orders.read(0, 1000)).rejects.toThrow(PartitionGoneError)
   })
 
   it('is lost when its node closes, after what is in flight has become durable', async () => {
