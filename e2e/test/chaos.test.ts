@@ -42,9 +42,9 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
   try {
     load = await startClusterLoad({ cluster, random: random.fork(), java, smallTopics: 6, pauseMs: 40 })
     const streams = [...load.logs.map(streamOf), ...load.groupIds.map((groupId) => `/_sys/groups/${groupId}`)]
-    const faults = Math.ceil((seconds * 1000) / everyMs)
+    const count = Math.ceil((seconds * 1000) / everyMs)
     say('the load runs')
-    await runChaos({ cluster, random: random.fork(), nodeTtlMs, s3FaultMs, streams, everyMs, faults })
+    await runChaos({ cluster, random: random.fork(), nodeTtlMs, s3FaultMs, streams, everyMs, count })
     await judge(cluster, load)
     keepLogs = process.env['E2E_CHAOS_KEEP_LOGS'] === '1'
   } finally {
@@ -71,6 +71,7 @@ async function judge(cluster: Cluster, load: ClusterLoad): Promise<void> {
   say('everybody is acknowledged again')
   await load.finish(patienceMs)
   say(`${load.acknowledgedRecords()} records acknowledged, ${load.processedRecords()} processed by groups`)
+  console.log(`longest without an acknowledgement: ${load.longestSilences(5).join(', ')}`)
   console.log(`retried: ${load.retriedErrors().join(', ')}`)
 
   expect(load.refusals().slice(0, 20), 'refusals that no client retries').toEqual([])

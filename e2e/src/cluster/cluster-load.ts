@@ -32,6 +32,8 @@ export interface ClusterLoad {
   acknowledgedRecords(): number
   /** Producers that were not acknowledged anything since then, by `performance.now()`; those that do not tell left out. */
   silentSince(ms: number): string[]
+  /** The longest times that producers had to wait from one acknowledgement to the next, in words; of those that tell. */
+  longestSilences(count: number): string[]
   /** Retriable errors answered so far, by name, and how often. */
   retriedErrors(): string[]
   /** Ends it: waits until everything under way is acknowledged, and committed by the groups. */
@@ -144,6 +146,12 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
         .map(({ history }) => history)
         .filter((history) => isSilentSince(history, ms))
         .map(({ name }) => name),
+    longestSilences: (count) =>
+      producers
+        .map(({ history }) => ({ name: history.name, ms: longestSilenceMs(history) }))
+        .toSorted((a, b) => b.ms - a.ms)
+        .slice(0, count)
+        .map(({ name, ms }) => `${name} ${(ms / 1000).toFixed(1)} s`),
     retriedErrors: () => summed(producers.map(({ retries }) => retries)),
     async finish(patienceMs) {
       const stopped = await Promise.allSettled(producers.map((producer) => producer.stop(patienceMs)))
@@ -181,6 +189,11 @@ function isSilentSince({ acknowledged }: ProducerHistory, ms: number): boolean {
   const last = acknowledged.at(-1)
   if (last === undefined) return true
   return last.answeredAtMs !== undefined && last.answeredAtMs < ms
+}
+
+function longestSilenceMs({ acknowledged }: ProducerHistory): number {
+  const times = acknowledged.flatMap(({ answeredAtMs }) => answeredAtMs ?? []).toSorted((a, b) => a - b)
+  return times.reduce((longest, ms, at) => Math.max(longest, ms - (times[at - 1] ?? ms)), 0)
 }
 
 function summed(counts: readonly ReadonlyMap<string, number>[]): string[] {
