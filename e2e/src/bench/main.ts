@@ -3,6 +3,7 @@ import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { walKinds } from '../pico.ts'
 import { produceToSlowStore } from '../slow-store.ts'
+import { benchCluster } from './cluster/cases.ts'
 import { benchConsume } from './consume.ts'
 import { type ContenderName, contenderNames, openContest } from './contenders.ts'
 import { benchGroups } from './groups/cases.ts'
@@ -24,7 +25,7 @@ npm's @durable-streams/server.
   --quick            an eighth of the data, one round: to see that it works, not to quote (also BENCH_QUICK=1)
   --rounds N         rounds, contenders taking turns (3)
   --brokers LIST     of ${contenderNames.join(', ')} (kafka,kafka-flush,pico)
-  --only LIST        of produce, consume, latency, groups, idle, memory, http, live (all)
+  --only LIST        of produce, consume, latency, groups, idle, memory, http, live (all of these), cluster
   --case TEXT        only the cases whose name contains this
   --json FILE        every number of every round, too
   --check            exit with 1 when a goal is missed
@@ -68,7 +69,8 @@ console.log(`rounds: ${settings.rounds}, share of the data: ${settings.scale}\n`
 const rows = await measure()
 const httpRows = await measureHttp()
 console.log(`\nmedian (least-most) of ${settings.rounds} rounds; load average now ${loadavg()[0]?.toFixed(2)}`)
-if (rows.length > 0) console.log(`\n${renderTable(rows, names)}`)
+const measured = names.filter((name) => rows.some(({ values }) => values[name] !== undefined))
+if (rows.length > 0) console.log(`\n${renderTable(rows, measured)}`)
 if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-streams', 'node-http', 'pico'])}`)
 if (options.json !== undefined) {
   writeFileSync(options.json, `${JSON.stringify({ facts, settings, rows, httpRows }, undefined, 2)}\n`)
@@ -99,6 +101,7 @@ async function measure(): Promise<Row[]> {
   if (names.includes('pico')) {
     await part('idle', () => benchIdle(settings))
     await part('memory', benchMemory)
+    await part('cluster', () => benchCluster(settings))
   }
   return rows
 }

@@ -20,6 +20,8 @@ export interface Row {
   readonly goals: readonly Goal[]
   /** What was reached elsewhere or on another day: to compare with, and no goal. */
   readonly reference?: string
+  /** Load average when it was measured: where others use the machine, times are upper bounds. */
+  readonly load?: number
 }
 
 export function median(values: readonly number[]): number {
@@ -49,7 +51,8 @@ export function meets(row: Row, goal: Goal): boolean | undefined {
 export function renderTable(rows: readonly Row[], names: readonly SideName[]): string {
   const others = names.filter((name) => name !== 'pico')
   const references = rows.some(({ reference }) => reference !== undefined) ? ['reference'] : []
-  const header = ['case', 'unit', ...names, ...others.map((name) => `pico/${name}`), 'goal', ...references]
+  const loads = rows.some(({ load }) => load !== undefined) ? ['load'] : []
+  const header = ['case', 'unit', ...names, ...others.map((name) => `pico/${name}`), 'goal', ...references, ...loads]
   const lines = rows.map((row) => [
     row.name,
     row.unit,
@@ -57,6 +60,7 @@ export function renderTable(rows: readonly Row[], names: readonly SideName[]): s
     ...others.map((name) => renderRatio(medianOf(row, 'pico'), medianOf(row, name))),
     row.goals.map((goal) => renderGoal(row, goal)).join(', '),
     ...references.map(() => row.reference ?? ''),
+    ...loads.map(() => row.load?.toFixed(1) ?? ''),
   ])
   const all = [header, ...lines]
   const widths = header.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)))

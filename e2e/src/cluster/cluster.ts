@@ -15,6 +15,8 @@ export interface ClusterSettings {
   readonly nodeTtlMs?: number
   /** More flags of `pico serve`, for every node. */
   readonly flags?: readonly string[]
+  /** Postgres counts statements (pg_stat_statements). */
+  readonly countsStatements?: boolean
 }
 
 /** Nodes as processes, with a Postgres and an S3 of their own, which can be made to fail. */
@@ -40,7 +42,7 @@ export interface Cluster {
 /** The first node makes the tables; the others start together. Prints which services it uses. */
 export async function startCluster(settings: ClusterSettings): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'pico-cluster-'))
-  const postgres = await startPostgres({ durable: true })
+  const postgres = await startPostgres({ durable: true, countsStatements: settings.countsStatements ?? false })
   const service = await startS3()
   const s3 = await startS3FaultProxy(service.endpoint ?? `https://s3.${service.region}.amazonaws.com`)
   const nodes: ClusterNode[] = []

@@ -18,8 +18,14 @@ export interface EmbeddedPostgres {
 /** Whoever may run it where we are root, whom Postgres refuses: this user is everywhere. */
 const nobody = 65534
 
-/** @param durable Without it nothing is synced, which is as good as long as it is only processes that die. */
-export async function startEmbeddedPostgres({ durable }: { durable: boolean }): Promise<EmbeddedPostgres> {
+/** A setting of the server. */
+export const countStatementsFlag = 'shared_preload_libraries=pg_stat_statements'
+
+export async function startEmbeddedPostgres(settings: {
+  /** Without it nothing is synced, which is as good as long as it is only processes that die. */
+  readonly durable: boolean
+  readonly countsStatements?: boolean
+}): Promise<EmbeddedPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pico-postgres-'))
   const asRoot = process.getuid?.() === 0
   if (asRoot) chownSync(folder, nobody, nobody)
@@ -39,7 +45,8 @@ export async function startEmbeddedPostgres({ durable }: { durable: boolean }): 
 
   const port = await freePort()
   const flags = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
-  if (!durable) flags.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off')
+  if (settings.countsStatements) flags.push(countStatementsFlag)
+  if (!settings.durable) flags.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off')
   const [, ...args] = words('postgres', ['-D', data, ...flags.flatMap((flag) => ['-c', flag])])
   const start = () =>
     startProcess({

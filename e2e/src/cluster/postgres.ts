@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgreSqlContainer } from '@testcontainers/postgresql'
 import pg from 'pg'
 import { getContainerRuntimeClient } from 'testcontainers'
-import { startEmbeddedPostgres } from './embedded-postgres.ts'
+import { countStatementsFlag, startEmbeddedPostgres } from './embedded-postgres.ts'
 
 /** A real Postgres for tests. */
 export interface PostgresServer {
@@ -18,6 +18,13 @@ export interface PostgresServer {
   close(): Promise<void>
 }
 
+export interface PostgresSettings {
+  /** Without it nothing is synced, which is as good as long as it is only processes that die. */
+  readonly durable: boolean
+  /** The module pg_stat_statements is loaded; somebody else's server has it, or has not. */
+  readonly countsStatements: boolean
+}
+
 interface Backend {
   readonly description: string
   /** Without a database. */
@@ -30,8 +37,8 @@ interface Backend {
  * In a container where a Docker engine answers; else the server that PICO_TEST_PG_URL names (`postgres://user:password@host:port`, a
  * user who may make databases); else the one that comes from npm. Says which.
  */
-export async function startPostgres(settings: { durable?: boolean } = {}): Promise<PostgresServer> {
-  const backend = await startBackend(settings.durable ?? false)
+export async function startPostgres(settings: Partial<PostgresSettings> = {}): Promise<PostgresServer> {
+  const backend = await startBackend({ durable: false, countsStatements: false, ...settings })
   console.log(`Postgres: ${backend.description}`)
   const urlOf = (database: string) => `${backend.url}/${database}`
   return {
@@ -53,11 +60,11 @@ export async function startPostgres(settings: { durable?: boolean } = {}): Promi
   }
 }
 
-async function startBackend(durable: boolean): Promise<Backend> {
-  if (await hasDocker()) return startContainer()
+async function startBackend(settings: PostgresSettings): Promise<Backend> {
+  if (await hasDocker()) return startContainer(settings)
   const url = process.env['PICO_TEST_PG_URL']
   if (url !== undefined && url !== '') return givenServer(url.replace(/\/+$/, ''))
-  const embedded = await startEmbeddedPostgres({ durable })
+  const embedded = await startEmbeddedPostgres(settings)
   return {
     description: `embedded-postgres ${embedded.version} (no Docker engine answers, PICO_TEST_PG_URL is not set)`,
     url: embedded.url,
@@ -77,9 +84,10 @@ function hasDocker(): Promise<boolean> {
   )
 }
 
-async function startContainer(): Promise<Backend> {
+async function startContainer({ countsStatements }: PostgresSettings): Promise<Backend> {
   const image = 'postgres:18-alpine'
-  const container = await new PostgreSqlContainer(image).withUsername('pico').start()
+  const command = ['postgres', ...(countsStatements ? ['-c', countStatementsFlag] : [])]
+  const container = await new PostgreSqlContainer(image).withUsername('pico').withCommand(command).start()
   return {
     description: `${image} in a container`,
     url: container.getConnectionUri().replace(/\/[^/]*$/, ''),

@@ -15,9 +15,11 @@ export interface HttpCall {
   readonly body?: Uint8Array | string
   /** A minute when left out. */
   readonly timeoutMs?: number
+  /** Whose connections are used; those of all that say nothing are 64 to each server. */
+  readonly agent?: Agent
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+const sharedAgent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 /** One request, once, without a retry. @throws ConnectionLostError when no whole answer came: what it did is unknown. */
 export function httpCall(url: string, call: HttpCall): Promise<HttpAnswer> {
@@ -27,6 +29,7 @@ export function httpCall(url: string, call: HttpCall): Promise<HttpAnswer> {
   const headers = { ...call.headers, ...(hasLength ? { 'Content-Length': String(body.length) } : {}) }
   return new Promise((resolve, reject) => {
     const lost = (cause: Error) => reject(new ConnectionLostError(`${call.method} ${call.target}`, { cause }))
+    const { agent = sharedAgent } = call
     const sent = request({ agent, hostname, port, method: call.method, path: call.target, headers }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
