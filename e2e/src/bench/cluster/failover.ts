@@ -19,9 +19,9 @@ interface FailoverCase {
   readonly nodeTtlMs: number
 }
 
-/** The defaults of `pico serve`, and as short as chaos has them. */
+/** The defaults of `pico serve`, and shorter ones. */
 const usual = { heartbeatMs: 2500, nodeTtlMs: 10_000 }
-const short = { heartbeatMs: 500, nodeTtlMs: 2000 }
+const short = { heartbeatMs: 1000, nodeTtlMs: 4000 }
 /** What a failover may take past the time to live of a node. */
 const marginMs = 3000
 const warmupMs = 8000

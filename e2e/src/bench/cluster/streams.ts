@@ -1,9 +1,12 @@
 import { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { ClusterNode } from '../../cluster/cluster-node.ts'
 import { httpCall } from '../../cross/http-call.ts'
+import { ConnectionLostError } from '../../raw-kafka.ts'
 
 const contentType = 'application/octet-stream'
+const attemptsMax = 100
 
 export function streamNames(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${index.toString().padStart(6, '0')}`)
@@ -21,10 +24,16 @@ export async function createStreams(
     let url = urls[index % urls.length] ?? ''
     for (let attempt = 1; ; attempt++) {
       const call = { method: 'PUT', target: `/${name}`, headers: { 'Content-Type': contentType }, body, agent }
-      const { status, headers, body: answer } = await httpCall(url, call)
-      if (status === 201 || (status === 200 && attempt > 1)) return
-      if ((status !== 307 && status !== 503) || attempt > 20) throw new Error(`PUT /${name}: ${status} ${answer}`)
-      if (headers.location !== undefined) url = new URL(headers.location, url).origin
+      const answer = await httpCall(url, call).catch((error: unknown) => {
+        if (error instanceof ConnectionLostError && attempt < attemptsMax) return undefined
+        throw error
+      })
+      if (answer?.status === 201 || (answer?.status === 200 && attempt > 1)) return
+      const isPassing = answer === undefined || answer.status === 307 || answer.status === 503
+      if (!isPassing || attempt === attemptsMax) throw new Error(`PUT /${name}: ${answer?.status} ${answer?.body}`)
+      const location = answer?.headers.location
+      url = location === undefined ? (urls[(index + attempt) % urls.length] ?? '') : new URL(location, url).origin
+      if (location === undefined) await sleep(100)
     }
   })
   agent.destroy()
