@@ -8,7 +8,7 @@ const timeoutMs = 5000
 
 /**
  * Appends over HTTP: goes where the last redirect for a stream led, and to another node when nobody answers there. A redirect counts as an
- * error that passes, and is followed at the next attempt.
+ * error that passes, and is followed.
  */
 export function httpClient(urls: readonly string[], body: Uint8Array): AppendingClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024 })
@@ -36,7 +36,7 @@ export function httpClient(urls: readonly string[], body: Uint8Array): Appending
       }
       if (answer.status === 307 && answer.headers.location !== undefined) {
         places.set(stream, new URL(answer.headers.location, url).origin)
-        return { kind: 'passing', error: '307' }
+        return { kind: 'passing', error: '307', isLed: true }
       }
       if (isPassing(answer)) {
         places.set(stream, anyBut(undefined))

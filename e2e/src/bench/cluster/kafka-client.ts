@@ -82,7 +82,8 @@ export function kafkaClient(ports: readonly number[], value: Uint8Array): Append
         if (errorCode === 0) return acknowledged
         leaders.delete(topic)
         const known = kafkaErrorOf(errorCode)
-        return { kind: known?.retriable ? 'passing' : 'refused', error: known?.name ?? `error ${errorCode}` }
+        if (known?.retriable) return { kind: 'passing', error: known.name, isLed: true } // looking for the leader takes its time
+        return { kind: 'refused', error: known?.name ?? `error ${errorCode}` }
       } catch (error) {
         if (!(error instanceof ConnectionLostError)) throw error
         leaders.delete(topic)

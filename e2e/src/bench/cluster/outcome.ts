@@ -1,8 +1,8 @@
 /** What came of one attempt to append. */
 export type Outcome =
   | { readonly kind: 'acknowledged' }
-  /** May be asked again, and everybody's clients do: by what it is called. */
-  | { readonly kind: 'passing'; readonly error: string }
+  /** May be asked again, and everybody's clients do: by what it is called; at once where it says whom, or has been waited for. */
+  | { readonly kind: 'passing'; readonly error: string; readonly isLed?: true }
   /** An error that no client retries. */
   | { readonly kind: 'refused'; readonly error: string }
 

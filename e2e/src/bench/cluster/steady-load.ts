@@ -55,7 +55,7 @@ export function startSteadyLoad(
         }
         const name = `${client.protocol}: ${outcome.error}`
         passing.set(name, (passing.get(name) ?? 0) + 1)
-        await sleep(backoffMs)
+        if (!outcome.isLed) await sleep(backoffMs)
       }
       // Who is late does not catch up: the rate is a ceiling.
       dueMs = Math.max(dueMs + intervalMs, performance.now())

@@ -51,6 +51,16 @@ export function transfersConformance(open: OpenMetadata): void {
     expect(await transfers.request(streamId, 2, 1)).toBe('no-node')
   })
 
+  it('takes a hundred requests at once', async () => {
+    const { world, transfers, one } = await withTwoNodes()
+    const names = Array.from({ length: 100 }, (_, index) => `at-once-${index}`)
+    const streamIds = (await openedStreams(world, ...names)).map((stream) => stream.streamId)
+    const asked = await Promise.all(streamIds.map((streamId) => requested(world, streamId, 2, 10)))
+    expect(new Set(asked.map(({ transferId }) => transferId)).size).toBe(100)
+    const pending = await transfers.pendingOf(one, 200)
+    expect(pending.map(({ streamId }) => streamId).sort((a, b) => a - b)).toEqual(streamIds)
+  })
+
   it('turns to another target, or back', async () => {
     const { world, transfers, nodes, streamId, one } = await withTwoNodes()
     await nodes.register({ nodeId: 3, addresses: {}, slots: 1 }, 1)

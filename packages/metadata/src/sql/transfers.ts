@@ -12,11 +12,19 @@ const stateNumbers = { pending: 0, done: 1, failed: 2 } as const satisfies Recor
 const states = ['pending', 'done', 'failed'] as const
 
 export function sqlTransfers(database: SqlDatabase): Transfers {
+  // A hundred that are asked for at once would be given up for each other again and again: they write to the same few pages.
+  let lastRequest: Promise<unknown> = Promise.resolve()
   return {
-    request: (streamId, toNodeId, nowMs) =>
-      database.write(`requesting a transfer of stream ${streamId}`, (tx) =>
-        request(database, tx, streamId, toNodeId, nowMs),
-      ),
+    request(streamId, toNodeId, nowMs) {
+      const turn = lastRequest.then(async () => {
+        const doing = `requesting a transfer of stream ${streamId}`
+        // Outside of the transaction, which would be given up for whoever else takes one: a number that is not used is no loss.
+        const transferId = await database.writeOne(doing, (db) => reserveNumbers(db, 'transferId', 1), 'harmless')
+        return database.write(doing, (tx) => request(database, tx, { transferId, streamId, toNodeId, nowMs }))
+      })
+      lastRequest = turn.catch(() => undefined) // whoever asked is told
+      return turn
+    },
     get: (transferId) =>
       database.read(`looking up transfer ${transferId}`, async (db) => {
         const row = await db
@@ -99,10 +107,14 @@ export async function endTransfers(
 async function request(
   database: SqlDatabase,
   tx: Transaction<Schema>,
-  streamId: number,
-  toNodeId: number,
-  nowMs: number,
+  wanted: {
+    readonly transferId: number
+    readonly streamId: number
+    readonly toNodeId: number
+    readonly nowMs: number
+  },
 ): Promise<Transfer | TransferRefusal> {
+  const { transferId, streamId, toNodeId, nowMs } = wanted
   const stream = (await findOwners(tx, [streamId])).get(streamId)
   if (stream === undefined) return 'no-stream'
   const target = (await liveNodes(tx)).find((node) => node.nodeId === toNodeId)
@@ -122,7 +134,7 @@ async function request(
   const isFree = stream.state === 'free'
   if (isFree) await takeOver(tx, target, [streamId])
   const row = {
-    transfer_id: await reserveNumbers(tx, 'transferId', 1),
+    transfer_id: transferId,
     stream_id: streamId,
     to_node_id: toNodeId,
     state: isFree ? stateNumbers.done : stateNumbers.pending,
