@@ -72,7 +72,7 @@ export function databaseCost(before: DatabaseUsage, after: DatabaseUsage): Datab
   }
 }
 
-const shownStatements = 12
+const shownStatements = 20
 
 /** Says what took the server longest. */
 export function describeCost({ seconds, statements, cpuShare }: DatabaseCost): void {

@@ -6,6 +6,7 @@ import type { RoundSettings } from '../rounds.ts'
 import { clientsFor } from './clients.ts'
 import { clusterRow, spreadRows } from './cluster-row.ts'
 import { durationsMs, longestAppendMs, spreadOf } from './pauses.ts'
+import { type DatabaseMeter, databaseCost, describeCost, openDatabaseMeter } from './statements.ts'
 import { type SteadyLoad, startSteadyLoad } from './steady-load.ts'
 import { concurrently, createStreams, ownersOf, streamNames } from './streams.ts'
 
@@ -22,21 +23,24 @@ export async function benchTransfers(settings: RoundSettings): Promise<Row[]> {
     { name: `transfer of ${count} streams at once`, atOnce: count },
   ].filter(({ name }) => settings.isWanted(name))
   if (ways.length === 0) return []
-  const cluster = await startCluster({ nodes: 2 })
+  const cluster = await startCluster({ nodes: 2, countsStatements: true })
+  const meter = await openDatabaseMeter(cluster.metaUrl)
   try {
     const rows: Row[] = []
-    for (const { name, atOnce } of ways) rows.push(...(await transfer(cluster, { name, count, atOnce })))
+    for (const { name, atOnce } of ways) rows.push(...(await transfer(cluster, meter, { name, count, atOnce })))
     return rows
   } catch (error) {
     console.error(cluster.logs())
     throw error
   } finally {
+    await meter.close()
     await cluster.close()
   }
 }
 
 async function transfer(
   cluster: Cluster,
+  meter: DatabaseMeter,
   { name, count, atOnce }: { readonly name: string; readonly count: number; readonly atOnce: number },
 ): Promise<Row[]> {
   console.error(name)
@@ -50,8 +54,9 @@ async function transfer(
   const { writers, close } = clientsFor(cluster, moved)
   const load = startSteadyLoad(writers, intervalMs)
   await sleep(aroundMs)
-  const beganAtMs = performance.now()
+  const [before, beganAtMs] = [await meter.usage(), performance.now()]
   const times = await moveAll(to, moved, atOnce)
+  describeCost(databaseCost(before, await meter.usage()))
   await sleep(aroundMs)
   await load.stop(30_000)
   close()

@@ -51,11 +51,13 @@ export function transfersConformance(open: OpenMetadata): void {
     expect(await transfers.request(streamId, 2, 1)).toBe('no-node')
   })
 
-  it('takes a hundred requests at once', async () => {
+  it('takes a hundred requests at once, none of them given up for another', async () => {
     const { world, transfers, one } = await withTwoNodes()
     const names = Array.from({ length: 100 }, (_, index) => `at-once-${index}`)
     const streamIds = (await openedStreams(world, ...names)).map((stream) => stream.streamId)
+    world.statements.length = 0
     const asked = await Promise.all(streamIds.map((streamId) => requested(world, streamId, 2, 10)))
+    expect(world.statements.filter((text) => text.startsWith('update "transfers"'))).toHaveLength(100)
     expect(new Set(asked.map(({ transferId }) => transferId)).size).toBe(100)
     const pending = await transfers.pendingOf(one, 200)
     expect(pending.map(({ streamId }) => streamId).sort((a, b) => a - b)).toEqual(streamIds)
