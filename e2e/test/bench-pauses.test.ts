@@ -11,14 +11,19 @@ const history = {
 
 describe('pauses of a stream', () => {
   it('ends with the next acknowledgement, whenever that append was asked for', () => {
-    expect(resumedAfterMs(history, 50)).toBe(350)
-    expect(resumedAfterMs(history, 150)).toBe(250)
-    expect(resumedAfterMs(history, 400)).toBe(120)
+    expect(resumedAfterMs(history, 50, 0)).toBe(350)
+    expect(resumedAfterMs(history, 150, 0)).toBe(250)
+    expect(resumedAfterMs(history, 400, 0)).toBe(120)
+  })
+
+  it('does not end with what was acknowledged before the end, and came late', () => {
+    expect(resumedAfterMs(history, 390, 10)).toBe(130)
+    expect(resumedAfterMs(history, 390, 9)).toBe(10)
   })
 
   it('does not end without one', () => {
-    expect(resumedAfterMs(history, 520)).toBeUndefined()
-    expect(resumedAfterMs({ appends: [] }, 0)).toBeUndefined()
+    expect(resumedAfterMs(history, 520, 0)).toBeUndefined()
+    expect(resumedAfterMs({ appends: [] }, 0, 0)).toBeUndefined()
   })
 
   it('are as long as the longest append of which any part lies in the time', () => {

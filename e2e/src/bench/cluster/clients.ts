@@ -1,4 +1,5 @@
 import type { Cluster } from '../../cluster/cluster.ts'
+import { Seeded } from '../../cross/seeded.ts'
 import { httpClient } from './http-client.ts'
 import { kafkaClient } from './kafka-client.ts'
 import type { AppendingClient } from './outcome.ts'
@@ -7,7 +8,7 @@ import type { AppendingClient } from './outcome.ts'
 const topicsOfClient = 25
 const recordBytes = 100
 
-/** Every other stream gets an HTTP client, the others Kafka clients with 25 topics each. */
+/** Half of the streams get an HTTP client, the others Kafka clients with 25 topics each. */
 export function clientsFor(
   { nodes }: Cluster,
   streams: readonly string[],
@@ -19,7 +20,8 @@ export function clientsFor(
     record,
   )
   const kafka: AppendingClient[] = []
-  const writers = streams.map((stream, index) => {
+  // At random, or who has which would go with the turns in which streams are placed.
+  const writers = new Seeded(2).shuffled(streams).map((stream, index) => {
     if (index % 2 === 0) return { stream, client: http }
     const number = Math.floor(index / 2 / topicsOfClient)
     const client = kafka[number] ?? kafkaClient(ports, record)

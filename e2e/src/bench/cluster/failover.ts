@@ -25,6 +25,8 @@ const short = { heartbeatMs: 1000, nodeTtlMs: 4000 }
 /** What a failover may take past the time to live of a node. */
 const marginMs = 3000
 const warmupMs = 8000
+/** Less than any time to live without a heartbeat. */
+const lastWordsMs = 1000
 
 function casesOf(isQuick: boolean): FailoverCase[] {
   const few = { nodes: 3, streams: isQuick ? 200 : 1000, written: isQuick ? 50 : 200, intervalMs: 500 }
@@ -77,7 +79,7 @@ async function failOver(wanted: FailoverCase): Promise<Row[]> {
     const isMoved = (stream: string) => owners.get(stream) === victim.nodeId
     const moved = load.histories.filter(({ stream }) => isMoved(stream))
     const others = load.histories.filter(({ stream }) => !isMoved(stream))
-    const resumed = moved.map((history) => resumedAfterMs(history, killedAtMs) ?? Number.POSITIVE_INFINITY)
+    const resumed = moved.map((history) => resumedAfterMs(history, killedAtMs, lastWordsMs) ?? Number.POSITIVE_INFINITY)
     console.error(`  ${moved.length} of ${written.length} written streams were on the killed node`)
     console.error(`  errors: ${[...load.passing].map(([error, count]) => `${error} ${count}`).join(', ')}`)
     const longest = others.flatMap((history) => longestAppendMs(history, killedAtMs, endMs) ?? [])

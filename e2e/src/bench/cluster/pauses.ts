@@ -2,12 +2,16 @@ import { percentile } from '../../percentile.ts'
 import type { Append, StreamHistory } from './steady-load.ts'
 
 /**
- * Milliseconds from a moment until the next append was acknowledged that was not on its way to be at that moment: the first that was asked
- * for at or after it, or had been asked for before and was acknowledged after it. Undefined when none was.
+ * Milliseconds from the end of a node until an append was acknowledged that it did not acknowledge itself: what comes within `lastWordsMs`
+ * was on its way already, as nobody takes over as early as that. Undefined when none was.
  */
-export function resumedAfterMs({ appends }: Pick<StreamHistory, 'appends'>, momentMs: number): number | undefined {
-  const next = appends.find(({ acknowledgedAtMs }) => acknowledgedAtMs > momentMs)
-  return next && next.acknowledgedAtMs - momentMs
+export function resumedAfterMs(
+  { appends }: Pick<StreamHistory, 'appends'>,
+  endedAtMs: number,
+  lastWordsMs: number,
+): number | undefined {
+  const next = appends.find(({ acknowledgedAtMs }) => acknowledgedAtMs > endedAtMs + lastWordsMs)
+  return next && next.acknowledgedAtMs - endedAtMs
 }
 
 /** Of the appends that were under way at any time between two moments, how long the longest took. Undefined when none was. */

@@ -29,7 +29,7 @@ export async function benchScale(settings: RoundSettings): Promise<Row[]> {
     const rows: Row[] = []
     const names = streamNames('scale', count)
     const [before, beganAtMs] = [await meter.usage(), performance.now()]
-    await createStreams(cluster, names, { body: 'the only record', connections: 128 })
+    await createStreams(cluster, names, { body: 'the only record', connections: 256 })
     rows.push(clusterRow(`${name}: made over HTTP`, 's', (performance.now() - beganAtMs) / 1000, createGoalSeconds))
     describeCost(databaseCost(before, await meter.usage()))
     await sleep(settleMs)

@@ -16,7 +16,7 @@ export function streamNames(prefix: string, count: number): string[] {
 export async function createStreams(
   cluster: Cluster,
   names: readonly string[],
-  { body = '', connections = 64 }: { readonly body?: string; readonly connections?: number } = {},
+  { body = '', connections = 256 }: { readonly body?: string; readonly connections?: number } = {},
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const urls = cluster.nodes.map(({ httpUrl }) => httpUrl)
