@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runChaos } from '../src/cluster/chaos.ts'
+import { runChaos, runOverlappingChaos } from '../src/cluster/chaos.ts'
 import { faultKinds } from '../src/cluster/chaos-faults.ts'
 import { type Cluster, startCluster } from '../src/cluster/cluster.ts'
 import { type ClusterLoad, startClusterLoad, type WrittenLog } from '../src/cluster/cluster-load.ts'
@@ -19,6 +19,7 @@ const everyMs = number('E2E_CHAOS_EVERY_SECONDS', 9) * 1000
 const seconds = number('E2E_CHAOS_SECONDS', (faultKinds.length * everyMs) / 1000)
 const nodeTtlMs = number('E2E_CHAOS_NODE_TTL_MS', 3000)
 const s3FaultMs = 5000
+const overlapping = process.env['E2E_CHAOS_OVERLAP'] === '1'
 
 /** How long it may take until clients that backed off are served again. */
 const patienceMs = 60_000
@@ -44,7 +45,15 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
     const streams = [...load.logs.map(streamOf), ...load.groupIds.map((groupId) => `/_sys/groups/${groupId}`)]
     const count = Math.ceil((seconds * 1000) / everyMs)
     say('the load runs')
-    await runChaos({ cluster, random: random.fork(), nodeTtlMs, s3FaultMs, streams, everyMs, count })
+    await (overlapping ? runOverlappingChaos : runChaos)({
+      cluster,
+      random: random.fork(),
+      nodeTtlMs,
+      s3FaultMs,
+      streams,
+      everyMs,
+      count,
+    })
     await judge(cluster, load)
     keepLogs = process.env['E2E_CHAOS_KEEP_LOGS'] === '1'
   } finally {

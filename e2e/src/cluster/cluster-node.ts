@@ -11,7 +11,7 @@ export interface ClusterNode {
   readonly logFile: string
   /** The one that runs, or ran last. */
   readonly process: RunningProcess
-  /** Waits until it says that it is ready. */
+  /** Waits until it says that it is ready. Begins anew when it ends, as whoever looks after processes does: a database may be away. */
   start(): Promise<void>
   /** SIGKILL. */
   kill(): Promise<void>
@@ -34,6 +34,8 @@ export interface ClusterNodeSettings {
   readonly folder: string
 }
 
+/** How long it may end again and again. */
+const startMs = 20_000
 /** How long it may take to take leave: twice what is promised for 1,000 active streams. */
 const patienceMs = 20_000
 
@@ -61,7 +63,14 @@ export async function startClusterNode(settings: ClusterNodeSettings): Promise<C
       return running
     },
     async start() {
-      running = await start()
+      for (const deadline = Date.now() + startMs; ; ) {
+        try {
+          running = await start()
+          break
+        } catch (error) {
+          if (Date.now() > deadline) throw error
+        }
+      }
       endedByUs = false
     },
     async kill() {
