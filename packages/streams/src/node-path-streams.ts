@@ -1,7 +1,7 @@
 import type { Metadata, NodeIdentity, StreamRecord } from '@pico/metadata'
 import { endOfReserved, isInternalPath, streamNameOf } from './names.ts'
 import type { OpenPartition } from './open-partition.ts'
-import { Elsewhere, type OpenPartitions, type PathMiss } from './open-partitions.ts'
+import type { OpenPartitions } from './open-partitions.ts'
 import { PathCreation, type PathCreationParts } from './path-creation.ts'
 import type {
   CreateStreamOutcome,
@@ -15,6 +15,7 @@ import type {
 import type { Placement } from './placement.ts'
 import type { Presence } from './presence.ts'
 import { describeStream } from './stream-description.ts'
+import { Elsewhere, type PathMiss } from './stream-place.ts'
 import type { DeletedTopic } from './streams.ts'
 
 export interface PathStreamsParts extends Omit<PathCreationParts, 'remove' | 'notOwner'> {

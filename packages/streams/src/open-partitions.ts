@@ -1,84 +1,33 @@
 import { strict as assert } from 'node:assert'
-import { type Clock, type Log, LogClosedError, type LogStream, type LogStreamObserver } from '@pico/log'
-import {
-  FencedError,
-  type Metadata,
-  MetadataUnavailableError,
-  type NodeIdentity,
-  type StreamRecord,
-} from '@pico/metadata'
-import { ProducerStateUnreadableError } from './errors.ts'
-import type { ExpiryRenewals } from './expiry-renewals.ts'
+import { LogClosedError } from '@pico/log'
+import { FencedError, MetadataUnavailableError } from '@pico/metadata'
 import type { CompactedStream } from './key-compactor.ts'
-import type { Membership } from './membership.ts'
 import { OpenPartition, type PartitionEnd } from './open-partition.ts'
 import type { Partition } from './partition.ts'
-import type { Placement } from './placement.ts'
+import { type Opening, PartitionOpener, type PartitionOpenerParts } from './partition-opener.ts'
 import type { StreamsSettings } from './settings.ts'
+import {
+  Elsewhere,
+  type NotFound,
+  type PartitionDirectory,
+  type PathDirectory,
+  type PathMiss,
+  type Place,
+  placesOf,
+  unknown,
+  type Wanted,
+} from './stream-place.ts'
 import type { PartitionMiss, TopicRef } from './streams.ts'
 import type { Topic } from './topic.ts'
-import type { TopicConfig } from './topic-config.ts'
 import { Turns } from './turns.ts'
 
-export interface OpenPartitionsParts {
-  readonly log: Log
-  readonly metadata: Metadata
-  readonly node: NodeIdentity
-  readonly clock: Clock
-  readonly renewals: ExpiryRenewals
-  readonly membership: Membership
-  readonly placement: Placement
+export interface OpenPartitionsParts extends PartitionOpenerParts {
   readonly catalog: PartitionDirectory
-  /** Who asks for a stream that nobody has may have it here; else it is placed, here or elsewhere. */
-  readonly claims: boolean
   /** Where there are streams to be found by their paths. */
   readonly paths?: PathDirectory
 }
 
-/** Where partitions are looked up: the catalog of topics, or the names of our own streams. */
-export interface PartitionDirectory {
-  /** At hand, without asking SQL. */
-  cached(ref: TopicRef): Topic | undefined
-  /** In the order asked for. Those found are at hand from then on if `remember` says so. */
-  find(refs: readonly TopicRef[], remember: boolean): Promise<(Topic | undefined)[]>
-  /** What SQL says of them now, in any order; unknown ones are left out. */
-  lookUp(refs: readonly TopicRef[]): Promise<Topic[]>
-  forget(name: string): void
-  /** The same for a topic that goes by its name or by its id. */
-  forgetRef(ref: TopicRef | undefined): void
-  /** The settings in force, as a row says. */
-  configOf(row: StreamRecord): TopicConfig
-}
-
-/** Where streams are looked up by their paths. */
-export interface PathDirectory {
-  /** In the order asked for. */
-  findPaths(names: readonly string[]): Promise<(PathPlace | 'missing' | 'gone')[]>
-}
-
-export interface PathPlace extends Place {
-  readonly record: StreamRecord
-}
-
-type Wanted =
-  | { readonly topic: TopicRef; readonly partition: number; readonly path?: never; readonly place?: never }
-  | { readonly path: string; readonly topic?: never; readonly partition?: never; readonly place?: never }
-  /** Known already, but nobody is to find it yet. */
-  | { readonly place: Place; readonly path?: never; readonly topic?: never; readonly partition?: never }
-/** Why a path leads to nothing. */
-export type PathMiss = 'missing' | 'gone' | Elsewhere
-type NotFound = Exclude<PartitionMiss, 'not-owner'> | Exclude<PathMiss, Elsewhere>
 type Answer = OpenPartition | NotFound | Elsewhere
-
-/** This node does not have the stream. */
-export class Elsewhere {
-  /** Who has; null when nobody does, or nobody knows. */
-  readonly owner: NodeIdentity | null
-
-  constructor(owner: NodeIdentity | null) {
-    this.owner = owner
-  }
-}
 
 const nowhere = new Elsewhere(null)
 /** Rows looked at in one turn, so that those who want to open something do not wait for long. */
@@ -90,17 +39,6 @@ interface Request {
   reject(error: unknown): void
 }
 
-/** Where a stream belongs, for those about to be opened. */
-export interface Place {
-  readonly topic: Topic
-  readonly partition: number
-  readonly streamId: number
-  /** It is to be had here, unless somebody else has it already. */
-  readonly isClaimed?: true
-}
-
-const unobserved: LogStreamObserver = { committed: () => undefined, rolledBack: () => undefined }
-
 /**
  * The partitions open on this node. What is not open is opened in rounds: everybody who asks while one is under way is in the
  * next, one query and one call to the log for all, answered in the order they asked. Deletions take turns with the rounds, so
@@ -108,20 +46,20 @@ const unobserved: LogStreamObserver = { committed: () => undefined, rolledBack: 
  */
 export class OpenPartitions {
   readonly #parts: OpenPartitionsParts
-  readonly #settings: StreamsSettings
+  readonly #openBatchMax: number
+  readonly #opener: PartitionOpener
   readonly #turns = new Turns()
   readonly #open = new Map<number, OpenPartition>()
   /** Those of them that anybody may have by their path. */
   readonly #byPath = new Map<string, OpenPartition>()
   #waiting: Request[] = []
   readonly #suspended = new Set<number>()
-  /** Closed as the log says, but not as their rows do. */
-  readonly #unrecorded: OpenPartition[] = []
   #hasEnded = false
 
   constructor(parts: OpenPartitionsParts, settings: StreamsSettings) {
     this.#parts = parts
-    this.#settings = settings
+    this.#openBatchMax = settings.openBatchMax
+    this.#opener = new PartitionOpener(parts, settings.producerIdExpirationMs, (opened) => this.#opened(opened))
   }
 
   get(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss> {
@@ -315,7 +253,7 @@ export class OpenPartitions {
   }
 
   async #round(): Promise<void> {
-    const requests = this.#waiting.splice(0, this.#settings.openBatchMax)
+    const requests = this.#waiting.splice(0, this.#openBatchMax)
     if (this.#waiting.length > 0) void this.#turns.take(() => this.#round())
     try {
       await this.#settleSuspended()
@@ -345,12 +283,15 @@ export class OpenPartitions {
   async #answersByCache(
     requests: readonly Request[],
   ): Promise<{ request: Request; answer: Answer | Error; isStale: boolean }[]> {
-    const places = await this.#places(requests)
-    const outcome = await this.#openAll([...places.values()].filter((place) => typeof place !== 'string'))
-    return requests.map((request) => {
-      const place = places.get(request) ?? 'missing'
+    const places = await placesOf(
+      requests.map(({ wanted }) => wanted),
+      this.#parts,
+    )
+    const outcome = await this.#openAll(places.filter((place) => typeof place !== 'string'))
+    return requests.map((request, at) => {
+      const place = places[at] ?? 'missing'
       if (typeof place === 'string') return { request, answer: place, isStale: false }
-      const opened = outcome.get(place.streamId) ?? this.#open.get(place.streamId) ?? unknown(request.wanted)
+      const opened = this.#open.get(place.streamId) ?? outcome.get(place.streamId) ?? unknown(request.wanted)
       if (opened instanceof OpenPartition && opened.isExpired)
         return { request, answer: unknown(request.wanted), isStale: false }
       const isStale = typeof opened === 'string' && request.wanted.topic !== undefined
@@ -358,87 +299,16 @@ export class OpenPartitions {
     })
   }
 
-  /** Where each lies, or why it does not lie anywhere. */
-  async #places(requests: readonly Request[]): Promise<Map<Request, Place | NotFound>> {
-    const places = new Map<Request, Place | NotFound>()
-    const byTopic = requests.flatMap((request) => (request.wanted.topic === undefined ? [] : [request]))
-    const refs = byTopic.flatMap(({ wanted }) => wanted.topic ?? [])
-    const topics = refs.length === 0 ? [] : await this.#parts.catalog.find(refs, true)
-    for (const [index, request] of byTopic.entries()) {
-      const topic = topics[index]
-      const { partition = 0 } = request.wanted
-      const streamId = topic?.partitions[partition]?.streamId
-      if (topic === undefined) places.set(request, unknown(request.wanted))
-      else places.set(request, streamId === undefined ? 'unknown-partition' : { topic, partition, streamId })
-    }
-    for (const request of requests) if (request.wanted.place) places.set(request, request.wanted.place)
-    const byPath = requests.flatMap((request) => (request.wanted.path === undefined ? [] : [request]))
-    const names = byPath.flatMap(({ wanted }) => wanted.path ?? [])
-    const found = names.length === 0 ? [] : await this.#parts.paths?.findPaths(names)
-    for (const [index, request] of byPath.entries()) places.set(request, found?.[index] ?? 'missing')
-    return places
-  }
-
-  /** Opens those that are not open. Returns what came of the others: what went wrong with them, or who has them. */
-  async #openAll(places: readonly Place[]): Promise<Map<number, Error | Elsewhere>> {
-    const outcome = new Map<number, Error | Elsewhere>()
+  /** Opens those that are not open. */
+  async #openAll(places: readonly Place[]): Promise<ReadonlyMap<number, Opening>> {
     const closed = new Map(places.map((place) => [place.streamId, place]))
     for (const streamId of closed.keys()) if (this.#open.has(streamId)) closed.delete(streamId)
-    if (closed.size === 0) return outcome
-    const mayClaim = (place: Place) => this.#parts.claims || this.#parts.placement.isAlone || place.isClaimed === true
-    const claimed = [...closed.values()].filter(mayClaim).map(({ streamId }) => streamId)
-    await this.#openHere(claimed, closed, outcome)
-    const others = [...closed.keys()].filter((streamId) => !this.#open.has(streamId) && !outcome.has(streamId))
-    if (others.length > 0) {
-      const placed = await this.#parts.placement.place(others)
-      const isHere = (streamId: number) => {
-        const owner = placed.get(streamId)?.owner ?? null
-        return owner !== null && this.#parts.placement.isHere(owner)
-      }
-      await this.#openHere(others.filter(isHere), closed, outcome)
-      for (const [streamId, { owner }] of placed) {
-        if (!this.#open.has(streamId) && !outcome.has(streamId))
-          outcome.set(streamId, new Elsewhere(isHere(streamId) ? null : owner))
-      }
-    }
-    // Closed by an append that nobody was told of: a crash came before its row was.
-    for (const opened of this.#unrecorded.splice(0)) await opened.bringUpToDate()
-    return outcome
+    return this.#opener.open(closed)
   }
 
-  /** Opens them as far as this node has them, or may have them. */
-  async #openHere(
-    streamIds: readonly number[],
-    places: ReadonlyMap<number, Place>,
-    outcome: Map<number, Error | Elsewhere>,
-  ): Promise<void> {
-    if (streamIds.length === 0) return
-    await this.#parts.log.open(streamIds, (stream) => {
-      try {
-        return this.#opened(stream, places.get(stream.streamId))
-      } catch (error) {
-        if (!(error instanceof ProducerStateUnreadableError)) throw error
-        outcome.set(stream.streamId, error)
-        return unobserved
-      }
-    })
-    // One stream that cannot be served must not keep the others from being opened.
-    for (const streamId of streamIds) if (outcome.has(streamId)) this.#parts.log.forget(streamId)
-  }
-
-  #opened(stream: LogStream, place: Place | undefined): OpenPartition {
-    const { streamId } = stream
-    assert(place !== undefined, 'the log opens what it was asked to')
-    const { clock, metadata, node, renewals, membership } = this.#parts
-    const { producerIdExpirationMs } = this.#settings
-    const leaderEpochs = () => metadata.streams.leaderEpochs(streamId)
-    const { topic, partition } = place
-    const parts = { metadata, node, clock, renewals, tenure: membership, producerIdExpirationMs, leaderEpochs }
-    const opened = new OpenPartition(stream, { topic, partition, ...parts })
-    this.#open.set(streamId, opened)
+  #opened(opened: OpenPartition): void {
+    this.#open.set(opened.streamId, opened)
     if (opened.record.life === 'live') this.#byPath.set(opened.name, opened)
-    if (!opened.isRecorded) this.#unrecorded.push(opened)
-    return opened
   }
 
   /** A deletion whose outcome is unknown: the rows say it, as soon as the database can be asked again. */
@@ -474,9 +344,4 @@ export class OpenPartitions {
     if (open !== undefined && this.#byPath.get(open.name) === open) this.#byPath.delete(open.name)
     open?.end(why)
   }
-}
-
-function unknown({ topic }: Wanted): NotFound {
-  if (topic === undefined) return 'missing'
-  return topic.name === undefined ? 'unknown-topic-id' : 'unknown-topic'
 }

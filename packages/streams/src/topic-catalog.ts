@@ -10,9 +10,9 @@ import {
   TopicCollisionError,
 } from '@pico/metadata'
 import { collisionName, streamNameOf, topicNameProblem } from './names.ts'
-import type { PartitionDirectory, PathDirectory, PathPlace } from './open-partitions.ts'
 import type { Presence } from './presence.ts'
 import type { StreamsSettings } from './settings.ts'
+import type { PartitionDirectory, PathDirectory, PathPlace } from './stream-place.ts'
 import type { CreateTopicRefusal, NewTopic, TopicConfigChange, TopicRef } from './streams.ts'
 import { type Topic, type TopicRow, topicOfPath, topicsOf } from './topic.ts'
 import { type AlterationParts, alterConfig, createPartitions, type TopicAlteration } from './topic-alteration.ts'
