@@ -20,6 +20,8 @@ const seconds = number('E2E_CHAOS_SECONDS', (faultKinds.length * everyMs) / 1000
 const nodeTtlMs = number('E2E_CHAOS_NODE_TTL_MS', 3000)
 const s3FaultMs = 5000
 const overlapping = process.env['E2E_CHAOS_OVERLAP'] === '1'
+/** Twice what is promised for 1,000 active streams; with no database, or no store, as long as their own deadlines last. */
+const leaveMs = overlapping ? 90_000 : 20_000
 
 /** How long it may take until clients that backed off are served again. */
 const patienceMs = 60_000
@@ -49,6 +51,7 @@ it(`${nodeCount} nodes keep every promise through faults for ${seconds} s`, asyn
       cluster,
       random: random.fork(),
       nodeTtlMs,
+      leaveMs,
       s3FaultMs,
       streams,
       everyMs,

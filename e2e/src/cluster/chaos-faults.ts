@@ -10,6 +10,8 @@ export interface FaultSettings {
   readonly random: Seeded
   /** A node that is silent for so long is fenced by others, and has to know that itself. */
   readonly nodeTtlMs: number
+  /** How long a node may take to end after SIGTERM. */
+  readonly leaveMs: number
   /** How long S3 fails. */
   readonly s3FaultMs: number
   /** Streams that may be moved. */
@@ -28,9 +30,9 @@ export const faults = {
     return `node ${node.nodeId}, for ${downMs} ms, ready ${await timed(() => node.start())} later`
   },
 
-  async SIGTERM({ cluster, random }) {
+  async SIGTERM({ cluster, random, leaveMs }) {
     const node = oneOf(cluster, random)
-    const left = await timed(() => node.terminate())
+    const left = await timed(() => node.terminate(leaveMs))
     return `node ${node.nodeId}, which took ${left}, ready ${await timed(() => node.start())} later`
   },
 
