@@ -15,6 +15,8 @@ export interface PlacementParts {
 /** How long the owner of a stream may take to let go of it. */
 const bringHereMs = 20_000
 const lookAgainMs = 30
+/** A node that has not adopted in so long what it set out to adopt may be dead as well. */
+const adoptionMs = 10_000
 
 /** Which node has which stream. */
 export class Placement {
@@ -29,6 +31,10 @@ export class Placement {
   get isAlone(): boolean {
     const { membership } = this.#parts
     return !membership.nodes.some((node) => !isSame(node, membership.node))
+  }
+
+  get #isLeaving(): boolean {
+    return !this.isAlone && this.liveNode(this.#parts.membership.node) === undefined
   }
 
   isHere(owner: NodeIdentity): boolean {
@@ -76,9 +82,8 @@ export class Placement {
    */
   expectedLeader({ owner, leaderEpoch }: Pick<TopicPartition, 'owner' | 'leaderEpoch'>): Leader {
     if (owner !== null && (this.isHere(owner) || this.isElsewhere(owner))) return { nodeId: owner.nodeId, leaderEpoch }
-    const { node } = this.#parts.membership
-    const isLeaving = !this.isAlone && this.liveNode(node) === undefined
-    return { nodeId: isLeaving ? null : node.nodeId, leaderEpoch: leaderEpoch + 1 }
+    const { nodeId } = this.#parts.membership.node
+    return { nodeId: this.#isLeaving ? null : nodeId, leaderEpoch: leaderEpoch + 1 }
   }
 
   /** The live node for something of this name that does not exist yet: a rendezvous hash, so that a node more or less moves little else. */
@@ -118,8 +123,18 @@ export class Placement {
   }
 
   async #adoptLeft(): Promise<void> {
-    const { log, metadata } = this.#parts
-    for (const node of await metadata.log.unadoptedNodes()) await log.adopt(node)
+    const { log, metadata, membership } = this.#parts
+    if (this.#isLeaving) return // the others do it
+    for (const dead of await metadata.log.unadoptedNodes()) {
+      // Two that adopt the same would do no harm, but each undo the other's work and repeat it.
+      const lease = `adoption ${dead.nodeId} ${dead.nodeEpoch}`
+      if (!(await metadata.leases.acquire(lease, membership.node, adoptionMs))) continue
+      try {
+        await log.adopt(dead)
+      } finally {
+        await metadata.leases.release(lease, membership.node)
+      }
+    }
   }
 }
 
