@@ -23,19 +23,24 @@ export interface OpenedMetadata {
   readonly clusterId: string
 }
 
+/** What this process has been of its node. */
+export interface NodeRuns {
+  /** The run that it registered last; null before the first, and where the answer to that was lost. */
+  latest: NodeIdentity | null
+}
+
 export interface MetadataParts {
   readonly store: ObjectStore
   readonly fault: FaultPoint | null
   readonly closers: Closers
-  /** The run of this node that this process was before it was fenced. */
-  readonly former: NodeIdentity | null
+  readonly runs: NodeRuns
   readonly onProblem: (message: string, error: unknown) => void
 }
 
 /** Opens the database, registers the node, and joins the others. @throws StartupError */
 export async function openMetadata(
   config: ServerConfig,
-  { store, fault, closers, former, onProblem }: MetadataParts,
+  { store, fault, closers, runs, onProblem }: MetadataParts,
 ): Promise<OpenedMetadata> {
   return explained('metadata', config, async () => {
     const opened = await openDatabase(config.metadata)
@@ -48,26 +53,29 @@ export async function openMetadata(
       )
     }
     const known = (await metadata.nodes.list()).find(({ nodeId }) => nodeId === config.nodeId)
-    if (former !== null) requireNoSuccessor(former, known)
+    if (runs.latest !== null) requireNoSuccessor(runs.latest, known)
     const slots = known?.slots ?? config.slots
+    runs.latest = null
     const node = await metadata.nodes.register(
       { nodeId: config.nodeId, addresses: addressesOf(config), slots },
       Date.now(),
     )
+    runs.latest = node
     await requireOwnObjects(config, store, metadata, node)
     const { heartbeatMs, nodeTtlMs: ttlMs } = config
     const parts = { metadata, node, clock: systemClock, onProblem }
     // A SQLite database has one process for as long as that lives, which no other can find dead.
     const isShared = config.metadata.kind === 'postgres'
     const membership = await (isShared ? joinCluster(parts, { heartbeatMs, ttlMs }) : joinAlone(parts))
+    closers.add(() => membership.close())
     return { metadata, node, membership, clusterId }
   })
 }
 
 /** Two processes with one node id would fence each other for ever. */
-function requireNoSuccessor(former: NodeIdentity, known: NodeRecord | undefined): void {
-  if (known === undefined || known.nodeEpoch === former.nodeEpoch) return
-  throw new ReplacedError(`another process has started as node ${former.nodeId} (--node-id), and has fenced this one`)
+function requireNoSuccessor(latest: NodeIdentity, known: NodeRecord | undefined): void {
+  if (known === undefined || known.nodeEpoch === latest.nodeEpoch) return
+  throw new ReplacedError(`another process has started as node ${latest.nodeId} (--node-id), and has fenced this one`)
 }
 
 function openDatabase(metadata: MetadataUrl): Promise<Metadata> {

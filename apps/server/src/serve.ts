@@ -1,7 +1,8 @@
-import { FencedError, MetadataUnavailableError, type NodeIdentity } from '@pico/metadata'
+import { FencedError, MetadataUnavailableError } from '@pico/metadata'
 import { ReplacedError, StartupError, UsageError } from './exit-errors.ts'
 import { parseFaultPoint } from './faults.ts'
 import { openLogger } from './logger.ts'
+import type { NodeRuns } from './open-persistence.ts'
 import { type ServerConfig, serverConfig } from './serve-config.ts'
 import type { ServeArguments } from './serve-flags.ts'
 import { type RunningServer, type ServerComponents, startServer } from './start-server.ts'
@@ -23,9 +24,10 @@ export async function serve(
     const fault = parseFaultPoint(environment)
     const log = await openLogger(config.logLevel, { pretty: process.stderr.isTTY === true })
     for (const warning of warnings) log.warn(warning)
-    for (let former: NodeIdentity | null = null; ; ) {
-      const starting: Promise<RunningServer> =
-        former === null ? startServer(config, { log, fault }) : comeBack(config, { log, former }, signals)
+    const runs: NodeRuns = { latest: null }
+    const components = { log, runs }
+    for (let isFirst = true; ; isFirst = false) {
+      const starting = isFirst ? startServer(config, { ...components, fault }) : comeBack(config, components, signals)
       const started: RunningServer | NodeJS.Signals = await Promise.race([starting, signals.first])
       // What a start has done so far is what a crash leaves, which the next one takes over.
       if (typeof started === 'string') process.exit(0)
@@ -34,7 +36,6 @@ export async function serve(
       await started.close()
       log.info('stopped')
       if (end !== 'fenced') return 0
-      former = { nodeId: started.nodeId, nodeEpoch: started.nodeEpoch }
       log.warn('fenced: others may have taken over; starting anew')
     }
   } catch (error) {
@@ -49,11 +50,7 @@ export async function serve(
 const comeBackMs = 1000
 
 /** Starts again as a new run of the node, however long the database or the store stay away. @throws ReplacedError */
-async function comeBack(
-  config: ServerConfig,
-  components: ServerComponents & { readonly former: NodeIdentity },
-  signals: Signals,
-): Promise<RunningServer> {
+async function comeBack(config: ServerConfig, components: ServerComponents, signals: Signals): Promise<RunningServer> {
   for (;;) {
     try {
       return await startServer(config, components)

@@ -1,6 +1,5 @@
 import type { HttpListener } from '@pico/http-api'
 import { type LogSettings, openLog, systemClock } from '@pico/log'
-import type { NodeIdentity } from '@pico/metadata'
 import { type Membership, openStreams, recordBatchEntries, type Streams } from '@pico/streams'
 import type { Logger } from 'pino'
 import { abortOldUploads } from './abandoned-uploads.ts'
@@ -11,7 +10,7 @@ import { formatHostPort, type HostPort } from './host-port.ts'
 import { advertisedHttpAddress } from './http-config.ts'
 import { openHttp } from './http-listeners.ts'
 import { openKafka } from './kafka-listener.ts'
-import { addressesOf, openMetadata } from './open-persistence.ts'
+import { addressesOf, type NodeRuns, openMetadata } from './open-persistence.ts'
 import { openStores } from './open-stores.ts'
 import { metadataProbe, meteredProbeMs, storeProbe } from './probes.ts'
 import type { ServerConfig } from './serve-config.ts'
@@ -21,8 +20,8 @@ import { storagePromises } from './storage-promise.ts'
 export interface ServerComponents {
   readonly log: Logger
   readonly fault?: FaultPoint | null
-  /** The run of this node that this process was before it was fenced. */
-  readonly former?: NodeIdentity | null
+  /** For a process that starts a server again after it was fenced. */
+  readonly runs?: NodeRuns
 }
 
 export interface RunningServer {
@@ -63,7 +62,7 @@ export async function startServer(config: ServerConfig, components: ServerCompon
 
 async function open(
   config: ServerConfig,
-  { log, fault = null, former = null }: ServerComponents,
+  { log, fault = null, runs = { latest: null } }: ServerComponents,
   closers: Closers,
 ): Promise<RunningServer> {
   const watch = await openWatch(config, log)
@@ -73,7 +72,7 @@ async function open(
   const { store, wal, bare, buckets } = await openStores({ config, fault, closers })
   for (const [flag, bucket] of buckets) metrics.watchStore(flag, () => bucket.counts)
   const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
-  const opened = await openMetadata(config, { store, fault, closers, former, onProblem })
+  const opened = await openMetadata(config, { store, fault, closers, runs, onProblem })
   const { metadata, node, membership, clusterId } = opened
   for (const [flag, bareStore] of bare) {
     const writableForMs = buckets.has(flag) ? meteredProbeMs : 0

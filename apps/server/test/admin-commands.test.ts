@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RunningServer, serveDefaults, serverConfig, startServer } from '../src/index.ts'
-import { main } from '../src/main.ts'
+import { runPico } from './run-pico.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pico-admin-'))
 let server: RunningServer
@@ -40,19 +40,7 @@ const adminUrl = () => `http://127.0.0.1:${server.admin?.port}`
 
 /** Runs the command to its end. */
 async function pico(argv: readonly string[], endpoint: string | null = adminUrl()) {
-  const written = { stdout: '', stderr: '' }
-  const taking = (name: 'stdout' | 'stderr') => (chunk: unknown, done?: unknown) => {
-    written[name] += String(chunk)
-    if (typeof done === 'function') done()
-    return true
-  }
-  vi.spyOn(process.stdout, 'write').mockImplementation(taking('stdout') as never)
-  vi.spyOn(process.stderr, 'write').mockImplementation(taking('stderr') as never)
-  vi.spyOn(console, 'error').mockImplementation((line: string) => {
-    written.stderr += `${line}\n`
-  })
-  const exitCode = await main(endpoint === null ? argv : [...argv, '--admin-endpoint', endpoint], {})
-  return { exitCode, ...written }
+  return runPico(endpoint === null ? argv : [...argv, '--admin-endpoint', endpoint])
 }
 
 describe('pico admin', () => {

@@ -8,7 +8,7 @@ import { joinCluster, type Membership, openStreams, recordBatchEntries, type Str
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { adminBackend } from '../src/admin-listener.ts'
-import { main } from '../src/main.ts'
+import { runPico } from './run-pico.ts'
 
 /** Node 1 answers the commands; node 2 is registered beside it, and does nothing by itself. */
 let metadata: Metadata
@@ -57,19 +57,7 @@ const adminUrl = () => `http://127.0.0.1:${admin.port}`
 
 /** Runs `pico admin …` to its end. */
 async function picoAdmin(...argv: string[]) {
-  const written = { stdout: '', stderr: '' }
-  const taking = (name: 'stdout' | 'stderr') => (chunk: unknown, done?: unknown) => {
-    written[name] += String(chunk)
-    if (typeof done === 'function') done()
-    return true
-  }
-  vi.spyOn(process.stdout, 'write').mockImplementation(taking('stdout') as never)
-  vi.spyOn(process.stderr, 'write').mockImplementation(taking('stderr') as never)
-  vi.spyOn(console, 'error').mockImplementation((line: string) => {
-    written.stderr += `${line}\n`
-  })
-  const exitCode = await main(['admin', ...argv, '--admin-endpoint', adminUrl()], {})
-  return { exitCode, ...written }
+  return runPico(['admin', ...argv, '--admin-endpoint', adminUrl()])
 }
 
 /** Makes a stream that the node owns, or nobody. */

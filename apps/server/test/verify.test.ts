@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { serveDefaults, serverConfig, startServer } from '../src/index.ts'
-import { main } from '../src/main.ts'
+import { runPico } from './run-pico.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pico-verify-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -123,19 +123,7 @@ function flipByte(path: string, at: number): void {
 }
 
 async function verify(system: Pick<System, 'flags'>, ...flags: string[]) {
-  const written = { stdout: '', stderr: '' }
-  const taking = (name: 'stdout' | 'stderr') => (chunk: unknown, done?: unknown) => {
-    written[name] += String(chunk)
-    if (typeof done === 'function') done()
-    return true
-  }
-  vi.spyOn(process.stdout, 'write').mockImplementation(taking('stdout') as never)
-  vi.spyOn(process.stderr, 'write').mockImplementation(taking('stderr') as never)
-  vi.spyOn(console, 'error').mockImplementation((line: string) => {
-    written.stderr += `${line}\n`
-  })
-  const exitCode = await main(['admin', 'verify', ...system.flags, ...flags], {})
-  return { exitCode, ...written }
+  return runPico(['admin', 'verify', ...system.flags, ...flags])
 }
 
 /** The findings, after the line that says that there are any. */

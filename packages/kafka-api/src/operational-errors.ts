@@ -3,6 +3,14 @@ import { kafkaErrors } from '@pico/kafka-codec'
 /** What was being done when a lower layer failed: the error that every client retries differs. */
 export type Operation = 'append' | 'read' | 'manage' | 'coordinate'
 
+/** The stream is not here any more, or soon will not be. */
+const elsewhere: Readonly<Record<Operation, number>> = {
+  append: kafkaErrors.notLeaderOrFollower.code,
+  read: kafkaErrors.notLeaderOrFollower.code,
+  manage: kafkaErrors.requestTimedOut.code,
+  coordinate: kafkaErrors.notCoordinator.code,
+}
+
 /**
  * Failures of the layers below that are nobody's bug (see their `errors.ts`), by their code, as the Kafka error that clients retry.
  * A failed append is NOT_ENOUGH_REPLICAS_AFTER_APPEND, "written but not safe, try again": KAFKA_STORAGE_ERROR, the other candidate,
@@ -21,30 +29,10 @@ const retriable: Readonly<Record<string, Readonly<Record<Operation, number>>>> =
     manage: kafkaErrors.requestTimedOut.code,
     coordinate: kafkaErrors.coordinatorNotAvailable.code,
   },
-  PICO_LOG_CLOSED: {
-    append: kafkaErrors.notLeaderOrFollower.code,
-    read: kafkaErrors.notLeaderOrFollower.code,
-    manage: kafkaErrors.requestTimedOut.code,
-    coordinate: kafkaErrors.notCoordinator.code,
-  },
-  PICO_STREAMS_PARTITION_GONE: {
-    append: kafkaErrors.notLeaderOrFollower.code,
-    read: kafkaErrors.notLeaderOrFollower.code,
-    manage: kafkaErrors.requestTimedOut.code,
-    coordinate: kafkaErrors.notCoordinator.code,
-  },
-  PICO_STREAMS_ELSEWHERE: {
-    append: kafkaErrors.notLeaderOrFollower.code,
-    read: kafkaErrors.notLeaderOrFollower.code,
-    manage: kafkaErrors.requestTimedOut.code,
-    coordinate: kafkaErrors.notCoordinator.code,
-  },
-  PICO_METADATA_STREAM_NOT_OWNED: {
-    append: kafkaErrors.notLeaderOrFollower.code,
-    read: kafkaErrors.notLeaderOrFollower.code,
-    manage: kafkaErrors.requestTimedOut.code,
-    coordinate: kafkaErrors.notCoordinator.code,
-  },
+  PICO_LOG_CLOSED: elsewhere,
+  PICO_STREAMS_PARTITION_GONE: elsewhere,
+  PICO_STREAMS_ELSEWHERE: elsewhere,
+  PICO_METADATA_STREAM_NOT_OWNED: elsewhere,
   PICO_METADATA_UNAVAILABLE: {
     append: kafkaErrors.notEnoughReplicas.code,
     read: kafkaErrors.kafkaStorageError.code,

@@ -37,7 +37,7 @@ const rememberedMs = 60 * 60 * 1000
 export class ClusterDuties {
   readonly #parts: ClusterDutiesParts
   readonly #settings: ClusterDutiesSettings
-  readonly #unwatch: (() => void)[]
+  #unwatch: (() => void)[] = []
   #cursor: string | null = null
   #polls = 0
   #cancelTimer: () => void = () => undefined
@@ -49,17 +49,18 @@ export class ClusterDuties {
   constructor(parts: ClusterDutiesParts, settings: ClusterDutiesSettings) {
     this.#parts = parts
     this.#settings = settings
-    this.#unwatch = [
-      parts.metadata.changes.watch((kind) => {
-        if (kind !== 'nodes') this.#soon()
-      }),
-      parts.membership.watchLosses(() => this.#adoptSoon()),
-    ]
   }
 
   /** Notices everything that changes from now on. @throws MetadataUnavailableError */
   async start(): Promise<void> {
-    this.#cursor = (await this.#parts.metadata.changes.since(null)).cursor
+    const { metadata, membership } = this.#parts
+    this.#cursor = (await metadata.changes.since(null)).cursor
+    this.#unwatch = [
+      metadata.changes.watch((kind) => {
+        if (kind !== 'nodes') this.#soon()
+      }),
+      membership.watchLosses(() => this.#adoptSoon()),
+    ]
     this.#schedule()
   }
 
@@ -77,7 +78,7 @@ export class ClusterDuties {
 
   #soon(): void {
     if (this.#running !== null) this.#isDueAgain = true
-    if (this.#running !== null || this.#isOver || this.#cursor === null) return
+    if (this.#running !== null || this.#isOver) return
     this.#cancelTimer()
     this.#running = this.#round().finally(() => {
       this.#running = null

@@ -21,6 +21,8 @@ export interface Membership {
    * before somebody fences it. Must not throw.
    */
   watchLapses(watcher: () => void): () => void
+  /** Says nothing more to the database; nor that this node leaves. */
+  close(): Promise<void>
   /** Is about to leave: it goes on saying that it is alive, but others are to be preferred. */
   retire(): void
   /** Serves nobody any more, and says so in SQL: its streams are free for others, once what it has in the WAL is adopted. */
@@ -63,6 +65,7 @@ export async function joinAlone({ metadata, node }: Pick<MembershipParts, 'metad
     over: new Promise(() => undefined),
     watchLosses: () => () => undefined,
     watchLapses: () => () => undefined,
+    close: async () => undefined,
     retire: () => undefined,
     leave: async () => undefined,
   }
@@ -152,9 +155,13 @@ class ClusterMember implements Membership {
     return () => this.#lapseWatchers.delete(watcher)
   }
 
-  async leave(): Promise<void> {
+  async close(): Promise<void> {
     this.#stop()
-    await this.#running?.catch(() => undefined) // whatever it was, it is of no interest to a node that leaves
+    await this.#running
+  }
+
+  async leave(): Promise<void> {
+    await this.close()
     await this.#parts.metadata.nodes.fence(this.node)
   }
 
@@ -201,9 +208,7 @@ class ClusterMember implements Membership {
   }
 
   #saw(live: readonly NodeRecord[]): void {
-    const isThere = (before: NodeRecord) =>
-      live.some(({ nodeId, nodeEpoch }) => nodeId === before.nodeId && nodeEpoch === before.nodeEpoch)
-    const hasLost = !this.#nodes.every(isThere)
+    const hasLost = !this.#nodes.every((before) => live.some((node) => isSameRun(node, before)))
     this.#nodes = live
     if (hasLost) for (const watcher of [...this.#lossWatchers]) watcher()
   }
@@ -256,4 +261,8 @@ class ClusterMember implements Membership {
     this.#cancelRound()
     this.#cancelEnd()
   }
+}
+
+export function isSameRun(a: NodeIdentity, b: NodeIdentity): boolean {
+  return a.nodeId === b.nodeId && a.nodeEpoch === b.nodeEpoch
 }

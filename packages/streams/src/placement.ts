@@ -2,7 +2,7 @@ import { crc32c } from '@pico/binary'
 import type { Clock, Log } from '@pico/log'
 import type { Metadata, NodeIdentity, NodeRecord, StreamPlace } from '@pico/metadata'
 import { StreamsElsewhereError } from './errors.ts'
-import type { Membership } from './membership.ts'
+import { isSameRun, type Membership } from './membership.ts'
 import type { Leader, TopicPartition } from './topic.ts'
 
 export interface PlacementParts {
@@ -30,7 +30,7 @@ export class Placement {
   /** There is no other node, as far as is known. */
   get isAlone(): boolean {
     const { membership } = this.#parts
-    return !membership.nodes.some((node) => !isSame(node, membership.node))
+    return !membership.nodes.some((node) => !isSameRun(node, membership.node))
   }
 
   get #isLeaving(): boolean {
@@ -38,7 +38,7 @@ export class Placement {
   }
 
   isHere(owner: NodeIdentity): boolean {
-    return isSame(owner, this.#parts.membership.node)
+    return isSameRun(owner, this.#parts.membership.node)
   }
 
   /** Another live node has it: what SQL says of its stream may be behind. */
@@ -47,7 +47,7 @@ export class Placement {
   }
 
   liveNode(node: NodeIdentity): NodeRecord | undefined {
-    return this.#parts.membership.nodes.find((live) => isSame(live, node))
+    return this.#parts.membership.nodes.find((live) => isSameRun(live, node))
   }
 
   /**
@@ -140,8 +140,4 @@ export class Placement {
 
 function ownerOf({ owner }: StreamPlace): NodeIdentity | null {
   return typeof owner === 'string' ? null : owner
-}
-
-function isSame(a: NodeIdentity, b: NodeIdentity): boolean {
-  return a.nodeId === b.nodeId && a.nodeEpoch === b.nodeEpoch
 }

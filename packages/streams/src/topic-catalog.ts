@@ -4,7 +4,6 @@ import {
   type Metadata,
   MetadataUnavailableError,
   type NewStream,
-  type NodeIdentity,
   StreamExistsError,
   type StreamRecord,
   TopicCollisionError,
@@ -21,7 +20,6 @@ import { parseTopicConfig, type TopicConfig, topicConfigInForce } from './topic-
 
 export interface TopicCatalogParts {
   readonly metadata: Metadata
-  readonly node: NodeIdentity
   readonly clock: Clock
   /** That many random bytes. */
   readonly random: (bytes: number) => Uint8Array

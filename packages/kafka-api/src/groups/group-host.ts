@@ -110,9 +110,8 @@ export class GroupHost implements Groups {
   async list(): Promise<Pictured<readonly ListedGroup[]>> {
     if (this.#isDraining) return { errorCode: groupErrorCodes.coordinatorNotAvailable }
     const groups: ListedGroup[] = []
-    for await (const page of this.#storedGroups()) {
-      const here = page.filter(({ isElsewhere }) => !isElsewhere)
-      for (const listed of await Promise.all(here.map((stored) => this.#listOne(stored)))) {
+    for await (const page of this.#groupsHere()) {
+      for (const listed of await Promise.all(page.map((stored) => this.#listOne(stored)))) {
         if (!('picture' in listed)) return listed
         if (listed.picture !== null) groups.push(listed.picture)
       }
@@ -231,13 +230,14 @@ export class GroupHost implements Groups {
     return { errorCode: 0, picture: { groupId, protocolType, groupState: 'Empty', groupType: 'classic' } }
   }
 
-  async *#storedGroups(): AsyncGenerator<readonly InternalStream[], void, undefined> {
+  /** In pages, those that no other node coordinates. */
+  async *#groupsHere(): AsyncGenerator<readonly InternalStream[], void, undefined> {
     const { internal } = this.#components.streams
     for (let after: string | null = null; ; ) {
       const page: InternalStream[] = await internal.list({ prefix: groupStreamPrefix, after, limit: pageGroups })
       const last = page.at(-1)
       if (last === undefined) return
-      yield page
+      yield page.filter(({ isElsewhere }) => !isElsewhere)
       after = last.name
     }
   }
@@ -250,9 +250,8 @@ export class GroupHost implements Groups {
   /** Loads groups that nobody asks for but that have something to do, such as offsets that expire. They leave again by themselves. */
   async #sweep(): Promise<void> {
     try {
-      for await (const page of this.#storedGroups()) {
-        const here = page.filter(({ isElsewhere }) => !isElsewhere)
-        const due = here.map(({ name, labels }) => ({
+      for await (const page of this.#groupsHere()) {
+        const due = page.map(({ name, labels }) => ({
           groupId: groupIdOf(name),
           dueMs: Number(labels[groupLabels.dueMs] ?? 0),
         }))
