@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HttpAnswer, numberIn } from '../cross/http-call.ts'
 import { logName, type ProducerHistory, recordValue } from '../durability/history.ts'
+import { type LoadState, startLoop } from '../durability/load-loop.ts'
 import type { LoadProducer } from '../durability/producer.ts'
 import { ConnectionLostError } from '../raw-kafka.ts'
 import type { HttpRoutes } from './http-routes.ts'
@@ -24,8 +25,7 @@ export function startHttpProducer(settings: HttpProducerSettings): LoadProducer 
   const history: ProducerHistory = { name, log: logName(settings.topic), idempotent, acknowledged: [], sent: 0 }
   const refusals: string[] = []
   const retries = new Map<string, number>()
-  let stopping = false
-  let abandoned = false
+  const state: LoadState = { isStopping: false, isAbandoned: false }
 
   const append = (first: number): Promise<HttpAnswer | ConnectionLostError> => {
     const records = Array.from({ length: count }, (_, index) => ({ body: recordValue(name, first + index) }))
@@ -43,10 +43,10 @@ export function startHttpProducer(settings: HttpProducerSettings): LoadProducer 
   }
 
   const run = async () => {
-    while (!stopping) {
+    while (!state.isStopping) {
       const first = history.sent
       history.sent += count
-      while (!abandoned) {
+      while (!state.isAbandoned) {
         const answer = await append(first)
         if (answer instanceof ConnectionLostError) {
           retries.set('no answer', (retries.get('no answer') ?? 0) + 1)
@@ -67,20 +67,11 @@ export function startHttpProducer(settings: HttpProducerSettings): LoadProducer 
       await sleep(settings.pauseMs)
     }
   }
-  const done = run()
-  done.catch(() => undefined) // for whoever stops it
   return {
     history,
     refusals,
     retries,
-    async stop(timeoutMs) {
-      stopping = true
-      const late = setTimeout(() => {
-        abandoned = true
-      }, timeoutMs)
-      await done.finally(() => clearTimeout(late))
-      if (abandoned) throw new Error(`${name}: no answer for ${timeoutMs} ms after the load`)
-    },
+    ...startLoop(name, state, run),
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HttpAnswer, numberIn } from '../cross/http-call.ts'
 import { contentOf, type LogRecord, logName, type ReaderHistory } from '../durability/history.ts'
+import { type LoadState, startLoop } from '../durability/load-loop.ts'
 import type { TailReader } from '../durability/reader.ts'
 import { ConnectionLostError } from '../raw-kafka.ts'
 import { isPassing } from './http-producer.ts'
@@ -19,7 +20,7 @@ export function startHttpReader({ routes, path, topic, timeoutMs }: HttpReaderSe
   const log = logName(topic)
   const history: ReaderHistory = { name: `HTTP reader of ${log}`, log, seen: [], ends: [] }
   const refusals: string[] = []
-  let stopping = false
+  const state: LoadState = { isStopping: false, isAbandoned: false }
 
   const ask = async (method: 'GET' | 'HEAD', target: string): Promise<void> => {
     const askedAtMs = performance.now()
@@ -39,7 +40,7 @@ export function startHttpReader({ routes, path, topic, timeoutMs }: HttpReaderSe
   }
 
   const run = async () => {
-    for (let turn = 0; !stopping; turn++) {
+    for (let turn = 0; !state.isStopping; turn++) {
       const last = history.seen.at(-1)?.offset ?? -1
       try {
         if (turn % 4 === 3) await ask('HEAD', path)
@@ -50,15 +51,10 @@ export function startHttpReader({ routes, path, topic, timeoutMs }: HttpReaderSe
       await sleep(50)
     }
   }
-  const done = run()
-  done.catch(() => undefined) // for whoever stops it
   return {
     history,
     refusals,
-    async stop() {
-      stopping = true
-      await done
-    },
+    ...startLoop(history.name, state, run),
   }
 }
 

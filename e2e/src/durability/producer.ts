@@ -5,6 +5,7 @@ import { ConnectionLostError, NoAnswerError, type RawConnection } from '../raw-k
 import { errorName } from '../raw-topics.ts'
 import { encodeBatch } from '../test-batch.ts'
 import { logName, type ProducerHistory, recordValue } from './history.ts'
+import { type LoadState, startLoop } from './load-loop.ts'
 
 export interface LoadProducerSettings {
   /** To a broker that leads the partition, as far as anybody knows. */
@@ -53,8 +54,7 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
   const refusals: string[] = []
   const retries = new Map<string, number>()
   const producerId = idempotent ? await newProducerId(settings.connect) : -1n
-  let stopping = false
-  let abandoned = false
+  const state: LoadState = { isStopping: false, isAbandoned: false }
 
   const makeBatch = (): Batch => {
     const first = history.sent
@@ -75,8 +75,8 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
       pending.push({ batch, answer })
     }
     for (const batch of unacknowledged) send(batch)
-    while (pending.length > 0 || !stopping) {
-      while (pending.length < inFlightMax && !stopping) {
+    while (pending.length > 0 || !state.isStopping) {
+      while (pending.length < inFlightMax && !state.isStopping) {
         const batch = makeBatch()
         unacknowledged.push(batch)
         send(batch)
@@ -97,13 +97,13 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
       }
       refusals.push(`${name}: records from ${oldest.batch.first}: ${errorName(errorCode)}`)
       unacknowledged.shift()
-      if (idempotent) stopping = true // what follows would be refused as well
+      if (idempotent) state.isStopping = true // what follows would be refused as well
     }
   }
 
   const run = async (): Promise<void> => {
     const unacknowledged: Batch[] = []
-    while (!abandoned && (!stopping || unacknowledged.length > 0)) {
+    while (!state.isAbandoned && (!state.isStopping || unacknowledged.length > 0)) {
       let connection: RawConnection | undefined
       try {
         connection = await settings.connect()
@@ -119,20 +119,11 @@ export async function startLoadProducer(settings: LoadProducerSettings): Promise
     }
   }
 
-  const done = run()
-  done.catch(() => undefined) // for whoever stops it
   return {
     history,
     refusals,
     retries,
-    async stop(timeoutMs) {
-      stopping = true
-      const late = setTimeout(() => {
-        abandoned = true
-      }, timeoutMs)
-      await done.finally(() => clearTimeout(late))
-      if (abandoned) throw new Error(`${name}: no answer for ${timeoutMs} ms after the load`)
-    },
+    ...startLoop(name, state, run),
   }
 }
 

@@ -5,6 +5,7 @@ import { ConnectionLostError, connectRaw, NoAnswerError, type RawConnection } fr
 import { endOffset, errorName } from '../raw-topics.ts'
 import { decodeBatches } from '../test-batch.ts'
 import { contentOf, type EndView, type LogRecord, logName, type ReaderHistory } from './history.ts'
+import { type LoadState, startLoop } from './load-loop.ts'
 
 export interface TailReaderSettings {
   /** To a broker that leads the partition, as far as anybody knows. */
@@ -33,9 +34,9 @@ export function startTailReader(settings: TailReaderSettings): TailReader {
   const log = logName(topic, partition)
   const history: ReaderHistory = { name: `Kafka reader of ${log}`, log, seen: [], ends: [] }
   const refusals: string[] = []
-  let stopping = false
+  const state: LoadState = { isStopping: false, isAbandoned: false }
   const follow = async (connection: RawConnection) => {
-    for (let answers = 0; !stopping && answers < answersPerConnection; answers++) {
+    for (let answers = 0; !state.isStopping && answers < answersPerConnection; answers++) {
       const due = history.seen.length === 0 ? 0 : history.seen[history.seen.length - 1]!.offset + 1
       const answer = await fetchFrom(connection, topic, partition, due, waitMs)
       history.seen.push(...answer.records)
@@ -44,7 +45,7 @@ export function startTailReader(settings: TailReaderSettings): TailReader {
     }
   }
   const run = async () => {
-    while (!stopping) {
+    while (!state.isStopping) {
       let connection: RawConnection | undefined
       try {
         connection = await settings.connect()
@@ -60,15 +61,10 @@ export function startTailReader(settings: TailReaderSettings): TailReader {
       await sleep(50)
     }
   }
-  const done = run()
-  done.catch(() => undefined) // for whoever stops it
   return {
     history,
     refusals,
-    async stop() {
-      stopping = true
-      await done
-    },
+    ...startLoop(history.name, state, run),
   }
 }
 

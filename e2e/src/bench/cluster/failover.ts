@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startCluster } from '../../cluster/cluster.ts'
 import { Seeded } from '../../cross/seeded.ts'
 import type { Row } from '../report.ts'
 import type { RoundSettings } from '../rounds.ts'
@@ -8,6 +7,7 @@ import { clusterRow, spreadRows } from './cluster-row.ts'
 import { longestAppendMs, resumedAfterMs, spreadOf } from './pauses.ts'
 import { startSteadyLoad } from './steady-load.ts'
 import { createStreams, ownersOf, streamNames } from './streams.ts'
+import { withCluster } from './with-cluster.ts'
 
 interface FailoverCase {
   readonly name: string
@@ -56,8 +56,7 @@ export async function benchFailover(settings: RoundSettings): Promise<Row[]> {
 async function failOver(wanted: FailoverCase): Promise<Row[]> {
   const { name, nodeTtlMs } = wanted
   console.error(name)
-  const cluster = await startCluster(wanted)
-  try {
+  return withCluster(wanted, async (cluster) => {
     const names = streamNames('failover', wanted.streams)
     await createStreams(cluster, names, { body: 'first' })
     // At random, or it would go with the turns in which streams are placed.
@@ -87,10 +86,5 @@ async function failOver(wanted: FailoverCase): Promise<Row[]> {
       ...spreadRows(name, 'ms', spreadOf(resumed), { p99: nodeTtlMs + marginMs }),
       clusterRow(`${name}, longest append to another node`, 'ms', spreadOf(longest).max),
     ]
-  } catch (error) {
-    console.error(cluster.logs())
-    throw error
-  } finally {
-    await cluster.close()
-  }
+  })
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startCluster } from '../../cluster/cluster.ts'
 import type { S3Request } from '../../cluster/s3-fault-proxy.ts'
 import type { Row } from '../report.ts'
 import type { RoundSettings } from '../rounds.ts'
@@ -7,6 +6,7 @@ import { clusterRow } from './cluster-row.ts'
 import { httpClient } from './http-client.ts'
 import { metricSum } from './node-metrics.ts'
 import { concurrently, createStreams, streamNames } from './streams.ts'
+import { withCluster } from './with-cluster.ts'
 
 const bytesPerGiB = 1024 ** 3
 const packedBytes = 32 * 1024 ** 2
@@ -22,8 +22,7 @@ export async function benchS3Cost(settings: RoundSettings): Promise<Row[]> {
   const name = `S3 requests for ${bytes / bytesPerGiB} GiB in appends of 64 KiB`
   if (!settings.isWanted(name)) return []
   console.error(name)
-  const cluster = await startCluster({ nodes: 1 })
-  try {
+  return withCluster({ nodes: 1 }, async (cluster) => {
     const names = streamNames('s3', streams)
     await createStreams(cluster, names)
     const client = httpClient(
@@ -63,12 +62,7 @@ export async function benchS3Cost(settings: RoundSettings): Promise<Row[]> {
       clusterRow(`${name}: flushes`, 'flushes', flushes),
       clusterRow(`${name}: rate`, 'MiB/s', bytes / 1024 ** 2 / seconds),
     ]
-  } catch (error) {
-    console.error(cluster.logs())
-    throw error
-  } finally {
-    await cluster.close()
-  }
+  })
 }
 
 const isPut = (operation: S3Request['operation']) => operation === 'put' || operation === 'upload-part'

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startCluster } from '../../cluster/cluster.ts'
 import { Seeded } from '../../cross/seeded.ts'
 import { peakRssBytes, rssBytes } from '../../process-usage.ts'
 import type { Row } from '../report.ts'
 import type { RoundSettings } from '../rounds.ts'
 import { clusterRow, spreadRows } from './cluster-row.ts'
 import { spreadOf } from './pauses.ts'
-import { databaseCost, describeCost, openDatabaseMeter } from './statements.ts'
+import { databaseCost, describeCost } from './statements.ts'
 import { createStreams, streamNames } from './streams.ts'
+import { withMeteredCluster } from './with-cluster.ts'
 
 const createGoalSeconds = 600
 const memoryGoalMegabytes = 500
@@ -23,9 +23,7 @@ export async function benchScale(settings: RoundSettings): Promise<Row[]> {
   const name = `${count} streams of one record on two nodes`
   if (!settings.isWanted(name)) return []
   console.error(name)
-  const cluster = await startCluster({ nodes: 2, countsStatements: true })
-  const meter = await openDatabaseMeter(cluster.metaUrl)
-  try {
+  return withMeteredCluster({ nodes: 2 }, async (cluster, meter) => {
     const rows: Row[] = []
     const names = streamNames('scale', count)
     const [before, beganAtMs] = [await meter.usage(), performance.now()]
@@ -60,13 +58,7 @@ export async function benchScale(settings: RoundSettings): Promise<Row[]> {
       rows.push(clusterRow(`${name}: ready after ${how}`, 'ms', performance.now() - startedAtMs, restartGoalMs))
     }
     return rows
-  } catch (error) {
-    console.error(cluster.logs())
-    throw error
-  } finally {
-    await meter.close()
-    await cluster.close()
-  }
+  })
 }
 
 async function timesOf(target: () => string): Promise<number[]> {

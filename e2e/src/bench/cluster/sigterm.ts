@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startCluster } from '../../cluster/cluster.ts'
 import type { Row } from '../report.ts'
 import type { RoundSettings } from '../rounds.ts'
 import { clientsFor } from './clients.ts'
@@ -7,6 +6,7 @@ import { clusterRow, spreadRows } from './cluster-row.ts'
 import { longestAppendMs, spreadOf } from './pauses.ts'
 import { startSteadyLoad } from './steady-load.ts'
 import { createStreams, ownersOf, streamNames } from './streams.ts'
+import { withCluster } from './with-cluster.ts'
 
 const exitGoalMs = 10_000
 const intervalMs = 2000
@@ -18,8 +18,7 @@ export async function benchSigterm(settings: RoundSettings): Promise<Row[]> {
   const name = `SIGTERM to one of two nodes with ${count} active streams`
   if (!settings.isWanted(name)) return []
   console.error(name)
-  const cluster = await startCluster({ nodes: 2 })
-  try {
+  return withCluster({ nodes: 2 }, async (cluster) => {
     const names = streamNames('leave', count)
     await createStreams(cluster, names, { body: 'first' })
     const { writers, close } = clientsFor(cluster, names)
@@ -46,10 +45,5 @@ export async function benchSigterm(settings: RoundSettings): Promise<Row[]> {
       clusterRow(`${name}: errors that are not retriable`, 'errors', load.refused.length, 0),
       ...spreadRows(`${name}, ${moved.length} moved: longest append of each`, 'ms', spreadOf(pauses)),
     ]
-  } catch (error) {
-    console.error(cluster.logs())
-    throw error
-  } finally {
-    await cluster.close()
-  }
+  })
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startCluster } from '../../cluster/cluster.ts'
 import type { Row } from '../report.ts'
 import type { RoundSettings } from '../rounds.ts'
 import { clientsFor } from './clients.ts'
 import { clusterRow } from './cluster-row.ts'
 import { metricSum } from './node-metrics.ts'
-import { type DatabaseCost, databaseCost, describeCost, openDatabaseMeter } from './statements.ts'
+import { type DatabaseCost, databaseCost, describeCost } from './statements.ts'
 import { startSteadyLoad } from './steady-load.ts'
 import { createStreams, streamNames } from './streams.ts'
+import { withMeteredCluster } from './with-cluster.ts'
 
 const appendsPerSecond = 250
 const flatWithin = 1.2
@@ -48,9 +48,7 @@ async function costOf(
   count: number,
   measuredMs: number,
 ): Promise<{ cost: DatabaseCost; flushesPerSecond: number; appendedPerSecond: number }> {
-  const cluster = await startCluster({ nodes: 1, countsStatements: true })
-  const meter = await openDatabaseMeter(cluster.metaUrl)
-  try {
+  return withMeteredCluster({ nodes: 1 }, async (cluster, meter) => {
     const names = streamNames('cost', count)
     await createStreams(cluster, names, { body: 'first' })
     const { writers, close } = clientsFor(cluster, writersOf(names))
@@ -67,13 +65,7 @@ async function costOf(
     await load.stop(30_000)
     close()
     return { cost, flushesPerSecond, appendedPerSecond }
-  } catch (error) {
-    console.error(cluster.logs())
-    throw error
-  } finally {
-    await meter.close()
-    await cluster.close()
-  }
+  })
 }
 
 /** Fewer streams than it takes to reach the rate, an append at a time to each, get several writers. */

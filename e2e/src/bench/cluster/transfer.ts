@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, startCluster } from '../../cluster/cluster.ts'
+import type { Cluster } from '../../cluster/cluster.ts'
 import type { ClusterNode } from '../../cluster/cluster-node.ts'
 import type { Row } from '../report.ts'
 import type { RoundSettings } from '../rounds.ts'
 import { clientsFor } from './clients.ts'
 import { clusterRow, spreadRows } from './cluster-row.ts'
 import { durationsMs, longestAppendMs, spreadOf } from './pauses.ts'
-import { type DatabaseMeter, databaseCost, describeCost, openDatabaseMeter } from './statements.ts'
+import { type DatabaseMeter, databaseCost, describeCost } from './statements.ts'
 import { type SteadyLoad, startSteadyLoad } from './steady-load.ts'
 import { concurrently, createStreams, ownersOf, streamNames } from './streams.ts'
+import { withMeteredCluster } from './with-cluster.ts'
 
 const intervalMs = 100
 const pauseGoalMs = 500
@@ -23,19 +24,11 @@ export async function benchTransfers(settings: RoundSettings): Promise<Row[]> {
     { name: `transfer of ${count} streams at once`, atOnce: count },
   ].filter(({ name }) => settings.isWanted(name))
   if (ways.length === 0) return []
-  const cluster = await startCluster({ nodes: 2, countsStatements: true })
-  const meter = await openDatabaseMeter(cluster.metaUrl)
-  try {
+  return withMeteredCluster({ nodes: 2 }, async (cluster, meter) => {
     const rows: Row[] = []
     for (const { name, atOnce } of ways) rows.push(...(await transfer(cluster, meter, { name, count, atOnce })))
     return rows
-  } catch (error) {
-    console.error(cluster.logs())
-    throw error
-  } finally {
-    await meter.close()
-    await cluster.close()
-  }
+  })
 }
 
 async function transfer(
