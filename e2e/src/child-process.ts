@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { appendFileSync, existsSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface ProcessSettings {
@@ -180,22 +181,33 @@ export async function freePort(): Promise<number> {
   return port!
 }
 
+/**
+ * Below those that systems give to whoever connects: a server that ends and comes back would find its port taken by some client, maybe
+ * by one that tried to reach it and was connected to itself.
+ */
+const servedPorts = { first: 10_000, last: 32_000 }
+
 /** So many, all different: each is held until the last is found. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  for (const server of servers) {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(0, '127.0.0.1', resolve)
-    })
+  const held = new Map<number, Server>()
+  while (held.size < count) {
+    const port = randomInt(servedPorts.first, servedPorts.last + 1)
+    const server = held.has(port) ? null : await listening(port)
+    if (server !== null) held.set(port, server)
   }
-  const ports = servers.map((server) => {
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('a TCP server without a port')
-    return address.port
+  for (const server of held.values()) await new Promise((resolve) => server.close(resolve))
+  return [...held.keys()]
+}
+
+/** Null when the port is taken. */
+function listening(port: number): Promise<Server | null> {
+  const server = createServer()
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    )
+    server.listen(port, '127.0.0.1', () => resolve(server))
   })
-  for (const server of servers) await new Promise((resolve) => server.close(resolve))
-  return ports
 }
 
 /** True when something accepts connections there. */

@@ -113,8 +113,8 @@ export class LogEngine implements Log, StreamEngine {
 
   async release(streamIds: readonly number[]): Promise<void> {
     this.#assertOpen()
-    await this.flush()
     const streams = streamIds.flatMap((streamId) => this.#streams.get(streamId) ?? [])
+    if (streams.some((stream) => stream.nextOffset !== stream.committedOffset)) await this.flush()
     await this.#guarded(this.#packer.emptyWalOf(streams))
     for (const stream of streams) this.#streams.delete(stream.streamId)
   }
@@ -208,8 +208,8 @@ export class LogEngine implements Log, StreamEngine {
     await last.committed.catch(() => undefined) // whoever appended is told; here it only matters that it is settled
   }
 
-  pack(): Promise<void> {
-    return this.#packer.pack()
+  pack(streamIds?: readonly number[]): Promise<void> {
+    return streamIds === undefined ? this.#packer.pack() : this.#packer.packStreams(streamIds)
   }
 
   maintain(): Promise<void> {
@@ -221,7 +221,7 @@ export class LogEngine implements Log, StreamEngine {
     const stream = this.#streams.get(streamId)
     if (stream === undefined) return null
     assert(offset <= stream.committedOffset, 'what is durable is shared')
-    await this.#guarded(this.#packer.packStream(stream))
+    await this.#guarded(this.#packer.packStreams([streamId]))
     return this.#streams.get(streamId) === stream ? sharedBelow(stream, offset, this.stored) : null
   }
 

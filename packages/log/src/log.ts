@@ -70,8 +70,8 @@ export interface Log {
 
   /** Resolves when everything appended so far is settled. */
   flush(): Promise<void>
-  /** Packs what is un-packed into a data object (tests, shutdown of a shared WAL). */
-  pack(): Promise<void>
+  /** Packs what is durable and un-packed into a data object: of these streams, where they are open, or everything. */
+  pack(streamIds?: readonly number[]): Promise<void>
   /**
    * What a fork of an open stream that ends at `offset`, which is durable, can share with it: packs what the stream has un-packed, and
    * finds where the fork's own entries have to begin. Null when the stream is not open (any more). @throws ReadFailedError

@@ -59,7 +59,13 @@ export function startMaintenance(
       counts.compactions += 1
     }
     if (!stopping.signal.aborted) await parts.onMaintenance(stopping.signal)
-    if (leads()) counts.deletedObjects += await deleteDoomed(components, parts.stored, nowMs - settings.doomedGraceMs)
+    if (leads())
+      counts.deletedObjects += await deleteDoomed(
+        components,
+        parts.stored,
+        nowMs - settings.doomedGraceMs,
+        stopping.signal,
+      )
     // Of a local WAL only one process writes segments, which keeps files whose rows have ended for the next ones.
     if (leads() && components.wal.kind === 'shared' && nowMs >= looksForStraysAtMs) {
       looksForStraysAtMs = nowMs + strayLookMs
@@ -112,6 +118,7 @@ async function deleteDoomed(
   { metadata, store, wal }: LogComponents,
   stored: StoredEntries,
   beforeMs: number,
+  signal: AbortSignal,
 ): Promise<number> {
   const doomed = await metadata.log.doomed(beforeMs, deletionsPerRound)
   const keys = doomed.map(({ key }) => key).filter((key) => !stored.isRead(key))
@@ -119,8 +126,8 @@ async function deleteDoomed(
   for (const key of keys) stored.drop(key)
   const walKeys = keys.filter(isWalKey)
   const dataKeys = keys.filter((key) => !isWalKey(key))
-  if (walKeys.length > 0) await wal.store.delete(walKeys)
-  if (dataKeys.length > 0) await store.delete(dataKeys)
+  if (walKeys.length > 0) await wal.store.delete(walKeys, { signal })
+  if (dataKeys.length > 0) await store.delete(dataKeys, { signal })
   await metadata.log.forgetDoomed(keys)
   return keys.length
 }

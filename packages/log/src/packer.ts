@@ -13,6 +13,8 @@ import { untilAnswered } from './until-answered.ts'
 import type { FrameLocation, Wal, WalUnit } from './wal.ts'
 
 const retryMs = 1000
+/** How long a pack that is under way may take at the end: longer, and what it would have moved is adopted. */
+const lastPackMs = 2000
 
 interface Frame {
   readonly unit: WalUnit
@@ -46,6 +48,7 @@ export class Packer {
   #lastTurn: Promise<unknown> = Promise.resolve()
   #cancelTimer: (() => void) | null = null
   #stopped = false
+  readonly #givenUp = new AbortController()
   /** All packed but still being filled when last looked at: their rows stay until they are complete. */
   #lingering: WalUnit[] = []
   /** Packed, their rows ended, but perhaps still read by somebody. */
@@ -76,12 +79,12 @@ export class Packer {
     return this.#packing
   }
 
-  /** Packs what one stream has committed so far, and leaves the rest where it is. */
-  packStream(stream: OpenStream): Promise<void> {
+  /** Packs what these streams have committed so far, and leaves the rest where it is. */
+  packStreams(streamIds: readonly number[]): Promise<void> {
     return this.#inTurn(async () => {
-      const runs = stream.runs.filter((run) => !run.packed)
-      if (runs.length === 0 || this.#parts.stream(stream.streamId) !== stream) return
-      await this.#packRuns(runs)
+      const streams = streamIds.flatMap((streamId) => this.#parts.stream(streamId) ?? [])
+      const runs = unpackedRunsOf(streams)
+      if (runs.length > 0) await this.#packRuns(runs)
     })
   }
 
@@ -95,15 +98,16 @@ export class Packer {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer?.()
-    await this.#lastTurn // what failed, whoever asked for it was told; adoptRest() takes over whatever could not be packed
+    const giveUp = () => this.#givenUp.abort(new Error('the log is closing'))
+    const cancel = this.#components.clock.after(lastPackMs, giveUp)
+    await this.#lastTurn.finally(cancel) // what failed, whoever asked for it was told; adoptRest() takes over whatever could not be packed
   }
 
   /** Empties the WAL of these streams, which take no appends any more, and leaves the rest where it is. */
   emptyWalOf(streams: readonly OpenStream[]): Promise<void> {
     return this.#inTurn(async () => {
-      const runs = streams.flatMap((stream) => stream.runs.filter((run) => !run.packed))
+      const runs = unpackedRunsOf(streams)
       if (runs.length === 0) return
-      runs.sort(byStreamAndOffset)
       if (this.#components.wal.kind === 'local') await this.#packRuns(runs)
       else await this.#adopt(runs, [])
       for (const run of runs) run.packed = true
@@ -161,7 +165,7 @@ export class Packer {
       },
       (error: unknown) => {
         if (error instanceof FencedError) this.#parts.onFenced(error)
-        else {
+        else if (!this.#givenUp.signal.aborted) {
           this.#components.onProblem?.('packing failed and will be tried again', error)
           this.#cancelTimer ??= this.#components.clock.after(retryMs, () => this.#packSoon())
         }
@@ -214,7 +218,7 @@ export class Packer {
     const slabs = new Set(runs.flatMap(({ slab }) => slab ?? []))
     for (const slab of slabs) slab.memory.hold()
     try {
-      return await putDataObject(this.#components, (builder) => this.#body(runs, builder))
+      return await putDataObject(this.#components, (builder) => this.#body(runs, builder), this.#givenUp.signal)
     } finally {
       for (const slab of slabs) slab.memory.release()
     }
@@ -283,6 +287,10 @@ export class Packer {
     this.#unreleased = this.#unreleased.filter((unit) => stored.isRead(unit.key))
     for (const unit of unread) wal.release(unit)
   }
+}
+
+function unpackedRunsOf(streams: readonly OpenStream[]): Run[] {
+  return streams.flatMap((stream) => stream.runs.filter((run) => !run.packed)).sort(byStreamAndOffset)
 }
 
 function byStreamAndOffset(a: Run, b: Run): number {

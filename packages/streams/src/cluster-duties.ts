@@ -24,7 +24,7 @@ export interface ClusterDutiesSettings {
 }
 
 /** Streams given up together: nothing is opened meanwhile, so not many. */
-const letGoTogether = 50
+const letGoTogether = 20
 /** Every so many polls the one that leads looks for what dead nodes left, and forgets what is over. */
 const pollsPerLook = 5
 /** What somebody did longer ago than this nobody asks for any more, or learns by looking at everything. */

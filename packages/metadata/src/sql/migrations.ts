@@ -20,6 +20,8 @@ export interface SchemaDialect {
   readonly text: ColumnDataType | RawBuilder<unknown>
   /** Appended to tables that are best stored in the order of their (composite) primary key. */
   readonly clustered: RawBuilder<unknown> | null
+  /** Leaves room in the pages of a table whose rows are updated often, so that an update needs no new index entries. */
+  readonly updatedOften: ((table: string) => RawBuilder<unknown>) | null
   /** The column in which the database itself says when a row was written, among others. */
   changePosition(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
   readonly changePositionType: ColumnDataType | RawBuilder<unknown>
@@ -54,6 +56,7 @@ function migrator(db: Kysely<Schema>, dialect: SchemaDialect): Migrator {
       '0004_compaction_lag': compactionLag,
       '0005_cluster': cluster(dialect),
       '0006_changes': changes(dialect),
+      '0007_room_for_updates': roomForUpdates(dialect),
     }),
   }
   return new Migrator({ db, provider })
@@ -340,6 +343,15 @@ function changes({ text, changePositionType, changePosition }: SchemaDialect): M
         .addColumn('at_ms', 'bigint', (c) => c.notNull())
         .execute()
       await db.schema.createIndex('changes_position').on('changes').column('position').execute()
+    },
+  }
+}
+
+/** Each pack updates a row of every stream that it holds. */
+function roomForUpdates({ updatedOften }: SchemaDialect): Migration {
+  return {
+    async up(db) {
+      await updatedOften?.('streams').execute(db)
     },
   }
 }
