@@ -12,6 +12,8 @@ import { nodeRegistryConformance } from './conformance/node-registry.ts'
 import { packConformance } from './conformance/pack.ts'
 import { randomHistoryConformance } from './conformance/random-history.ts'
 import { retentionConformance } from './conformance/retention.ts'
+import { schemaCatalogConformance } from './conformance/schema-catalog.ts'
+import { schemaRemovalConformance } from './conformance/schema-removal.ts'
 import { streamCatalogConformance } from './conformance/stream-catalog.ts'
 import { streamLifeConformance } from './conformance/stream-life.ts'
 import { streamOwnershipConformance } from './conformance/stream-ownership.ts'
@@ -44,6 +46,8 @@ export function metadataConformance(open: OpenMetadata, { historyRuns = 25 }: { 
   describe('doomed objects', () => doomedObjectsConformance(open))
   describe('retention', () => retentionConformance(open))
   describe('compaction lag', () => compactionLagConformance(open))
+  describe('schemas', () => schemaCatalogConformance(open))
+  describe('removal of schemas', () => schemaRemovalConformance(open))
   describe('changes', () => changesConformance(open))
   describe('audit', () => auditConformance(open))
   describe('cost', () => costConformance(open))

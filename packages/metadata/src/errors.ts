@@ -44,6 +44,19 @@ export class TopicCollisionError extends MetadataError {
   }
 }
 
+/** The settings of a stream bind it to a version of a schema (`pico.schema`) that is not there, or deleted. */
+export class SchemaMissingError extends MetadataError {
+  readonly code = 'PICO_METADATA_SCHEMA_MISSING'
+  readonly schemaName: string
+  readonly version: number
+  constructor(schemaName: string, version: number) {
+    super(`there is no version ${version} of schema ${schemaName}`)
+    this.schemaName = schemaName
+    this.version = version
+    this.name = 'SchemaMissingError'
+  }
+}
+
 /**
  * A commit names an object whose upload was not announced, or whose announced time has passed: its bytes may be gone by now, or go
  * at any moment. Nothing was committed; upload the bytes again under another key.

@@ -4,6 +4,7 @@ export {
   DatabaseLockedError,
   FencedError,
   MetadataUnavailableError,
+  SchemaMissingError,
   StreamExistsError,
   StreamNotOwnedError,
   TopicCollisionError,
@@ -26,6 +27,16 @@ export type {
 } from './log-index.ts'
 export type { Metadata } from './metadata.ts'
 export type { NodeIdentity, NodeRecord, NodeRegistry } from './node-registry.ts'
+export type {
+  NewSchemaVersion,
+  PutSchemaOutcome,
+  RemoveSchemaOutcome,
+  SchemaCatalog,
+  SchemaReference,
+  SchemaRemoval,
+  SchemaSummary,
+  SchemaVersion,
+} from './schema-catalog.ts'
 export type {
   ExtentCut,
   LeaderEpochStart,

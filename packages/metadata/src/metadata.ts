@@ -3,6 +3,7 @@ import type { Changes } from './changes.ts'
 import type { Leases } from './leases.ts'
 import type { LogIndex } from './log-index.ts'
 import type { NodeRegistry } from './node-registry.ts'
+import type { SchemaCatalog } from './schema-catalog.ts'
 import type { StreamCatalog } from './stream-catalog.ts'
 import type { Transfers } from './transfers.ts'
 
@@ -18,6 +19,7 @@ export interface Metadata {
   readonly log: LogIndex
   readonly transfers: Transfers
   readonly leases: Leases
+  readonly schemas: SchemaCatalog
   readonly changes: Changes
   readonly audit: Audit
   close(): Promise<void>

@@ -116,7 +116,8 @@ export interface StreamCatalog {
   /**
    * Creates all of them or none.
    * @throws StreamExistsError naming the first whose name, or topic and partition, is taken. A topic also collides with one that
-   * is equal after `.` -> `_` (Kafka's rule for metric names): TopicCollisionError naming the other topic.
+   * is equal after `.` -> `_` (Kafka's rule for metric names): TopicCollisionError naming the other topic. So say this and all that sets
+   * settings: SchemaMissingError when `pico.schema`, which is `name:version` here, names a version that is not there.
    */
   create(streams: readonly NewStream[], nowMs: number): Promise<StreamRecord[]>
   /** This and the look-ups below: in the order asked for, each once, unknown ones left out. */
@@ -156,6 +157,7 @@ export interface StreamCatalog {
   leaderEpochs(streamId: number): Promise<LeaderEpochStart[]>
   /**
    * Replaces the settings of all partitions of a topic, in one, if they still are what they were seen to be: else somebody was faster.
+   * @throws SchemaMissingError as `create`
    */
   setTopicConfig(
     topicId: string,
@@ -165,7 +167,7 @@ export interface StreamCatalog {
    * Creates a stream that begins with what another one has below `sharedEnd`, an entry boundary: its extents are taken over as they
    * are, and no byte moves. Leader epochs go with them, owner, state and closing do not. The fork goes on at `sharedEnd`.
    * @returns 'source-changed' when the source does not have what `cut` says, or something else lies across `sharedEnd`: look again.
-   * @throws StreamExistsError, TopicCollisionError as `create`.
+   * @throws StreamExistsError, TopicCollisionError, SchemaMissingError as `create`.
    */
   fork(fork: NewFork, nowMs: number): Promise<StreamRecord | 'source-missing' | 'source-gone' | 'source-changed'>
   /**
@@ -187,7 +189,7 @@ export interface StreamCatalog {
   renew(ends: readonly { readonly streamId: number; readonly expiresAtMs: number }[]): Promise<void>
   /** Live streams whose end has come, longest ago first. Cost does not grow with streams that have none. */
   expired(nowMs: number, limit: number): Promise<StreamRecord[]>
-  /** Replaces the settings. False when the stream is gone. */
+  /** Replaces the settings. False when the stream is gone. @throws SchemaMissingError as `create` */
   setConfig(streamId: number, config: Readonly<Record<string, string>>): Promise<boolean>
   /**
    * Moves the trim watermark up (never down), drops extents that end at or before it, and dooms objects nothing points into any

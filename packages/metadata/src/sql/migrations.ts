@@ -9,6 +9,7 @@ import {
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { maxCompactionLagMs } from './compaction-lag-config.ts'
 import type { Schema } from './schema.ts'
+import { schemas } from './schema-migration.ts'
 import { lifeNumbers } from './stream-rows.ts'
 
 /** Where the dialects' table definitions differ. */
@@ -57,6 +58,7 @@ function migrator(db: Kysely<Schema>, dialect: SchemaDialect): Migrator {
       '0005_cluster': cluster(dialect),
       '0006_changes': changes(dialect),
       '0007_room_for_updates': roomForUpdates(dialect),
+      '0008_schemas': schemas(dialect),
     }),
   }
   return new Migrator({ db, provider })

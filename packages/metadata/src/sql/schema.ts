@@ -16,6 +16,10 @@ export interface Schema {
   doomed_objects: DoomedObjectsTable
   transfers: TransfersTable
   leases: LeasesTable
+  schema_names: SchemaNamesTable
+  schema_versions: SchemaVersionsTable
+  schema_imports: SchemaImportsTable
+  schema_ids: SchemaIdsTable
   changes: ChangesTable
   counters: CountersTable
   facts: FactsTable
@@ -73,6 +77,9 @@ export interface StreamsTable {
   max_compaction_lag_ms: number | null
   /** The least `aged_from_ms` that an extent had which no compaction by key has looked at, or an earlier time; null = all is clean. */
   dirty_since_ms: number | null
+  /** Parsed from `config`: the version of a schema that `pico.schema` names; both null where there is none. */
+  schema_name: string | null
+  schema_version: number | null
 }
 
 interface StreamEpochsTable {
@@ -150,6 +157,41 @@ interface LeasesTable {
   node_epoch: number
   /** By the database's clock. */
   expires_at_ms: number
+}
+
+/** One row per name that ever had a version or a policy. It stays when its versions go, so that numbers are not used again. */
+interface SchemaNamesTable {
+  name: string
+  last_version: number
+  policy: string | null
+}
+
+export interface SchemaVersionsTable {
+  name: string
+  version: number
+  schema_id: number
+  kind: string
+  text: string
+  /** JSON: what the text imports. */
+  imports: string
+  fingerprint: string
+  created_at_ms: number
+  /** 1 once it is not offered any more. */
+  deleted: number
+}
+
+/** Parsed from `imports`, to find who imports a version. */
+interface SchemaImportsTable {
+  name: string
+  version: number
+  imported_name: string
+  imported_version: number
+}
+
+/** Which id stands for what: for ever. */
+interface SchemaIdsTable {
+  schema_id: number
+  fingerprint: string
 }
 
 /** One row per changed topic and transaction. */

@@ -5,6 +5,7 @@ import type { SqlDatabase } from './database.ts'
 import { sqlLeases } from './leases.ts'
 import { sqlLogIndex } from './log-index.ts'
 import { sqlNodeRegistry } from './node-registry.ts'
+import { sqlSchemaCatalog } from './schema-catalog.ts'
 import { sqlStreamCatalog } from './stream-catalog.ts'
 import { sqlTransfers } from './transfers.ts'
 
@@ -16,6 +17,7 @@ export function sqlMetadata(database: SqlDatabase): Metadata {
     log: sqlLogIndex(database),
     transfers: sqlTransfers(database),
     leases: sqlLeases(database),
+    schemas: sqlSchemaCatalog(database),
     changes: sqlChanges(database),
     audit: sqlAudit(database),
     close: () => database.close(),

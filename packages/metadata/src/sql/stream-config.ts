@@ -4,6 +4,8 @@ import { maxCompactionLagMs } from './compaction-lag-config.ts'
 import type { SqlDatabase } from './database.ts'
 import { retentionLimits } from './retention-config.ts'
 import type { Schema } from './schema.ts'
+import { boundSchema } from './schema-binding-config.ts'
+import { requireBoundSchemas } from './schema-bindings.ts'
 
 type Config = Readonly<Record<string, string>>
 
@@ -23,6 +25,7 @@ export async function setStreamConfig(
     .returning(['name', 'topic_id'])
     .executeTakeFirst()
   if (row === undefined) return false
+  await requireBoundSchemas(tx, [config])
   if (!row.name.startsWith(ownPrefix)) await recordTopicChanges(database, tx, [row.topic_id])
   return true
 }
@@ -41,6 +44,7 @@ export async function setTopicConfig(
     .where('config', '=', JSON.stringify(from))
     .executeTakeFirstOrThrow()
   if (numUpdatedRows > 0n) {
+    await requireBoundSchemas(tx, [to])
     await recordTopicChanges(database, tx, [topicId])
     return 'set'
   }
@@ -50,10 +54,13 @@ export async function setTopicConfig(
 
 function configColumns(config: Config) {
   const limits = retentionLimits(config)
+  const schema = boundSchema(config)
   return {
     config: JSON.stringify(config),
     retention_ms: limits.retentionMs,
     retention_bytes: limits.retentionBytes,
     max_compaction_lag_ms: maxCompactionLagMs(config),
+    schema_name: schema?.name ?? null,
+    schema_version: schema?.version ?? null,
   }
 }

@@ -9,6 +9,8 @@ import { reserveNumbers } from './counters.ts'
 import type { SqlDatabase } from './database.ts'
 import { retentionLimits } from './retention-config.ts'
 import type { Schema } from './schema.ts'
+import { boundSchema } from './schema-binding-config.ts'
+import { requireBoundSchemas } from './schema-bindings.ts'
 import { lifeNumbers } from './stream-rows.ts'
 
 export async function createStreams(
@@ -19,6 +21,10 @@ export async function createStreams(
 ): Promise<StreamRecord[]> {
   if (streams.length === 0) return []
   const { knownTopicIds } = await refuseTaken(tx, streams)
+  await requireBoundSchemas(
+    tx,
+    streams.map((stream) => stream.config),
+  )
   const firstId = await reserveNumbers(tx, 'streamId', streams.length)
   const records = streams.map((stream, index) => newRecord(stream, firstId + index, nowMs))
   for (const chunk of rowChunks(records)) await tx.insertInto('streams').values(chunk.map(newRow)).execute()
@@ -91,6 +97,7 @@ export function newRecord(stream: NewStream, streamId: number, nowMs: number): S
 
 export function newRow(record: StreamRecord) {
   const limits = retentionLimits(record.config)
+  const schema = boundSchema(record.config)
   return {
     stream_id: record.streamId,
     name: record.name,
@@ -120,5 +127,7 @@ export function newRow(record: StreamRecord) {
     retention_bytes: limits.retentionBytes,
     max_compaction_lag_ms: maxCompactionLagMs(record.config),
     dirty_since_ms: null,
+    schema_name: schema?.name ?? null,
+    schema_version: schema?.version ?? null,
   }
 }

@@ -5,6 +5,7 @@ import { setDirtySince } from './compaction-lag.ts'
 import { reserveNumbers } from './counters.ts'
 import { ObjectUsage } from './object-usage.ts'
 import type { Schema } from './schema.ts'
+import { requireBoundSchemas } from './schema-bindings.ts'
 import { newRecord, newRow, refuseTaken } from './stream-creation.ts'
 import { streamColumns, streamRecord } from './stream-rows.ts'
 
@@ -24,6 +25,7 @@ export async function forkStream(
   if (source.life !== 'live') return source.life === 'gone' ? 'source-gone' : 'source-missing'
   if (!(await isAsSeen(tx, source, sharedEnd, cut))) return 'source-changed'
   await refuseTaken(tx, [fork.stream])
+  await requireBoundSchemas(tx, [fork.stream.config])
 
   const streamId = await reserveNumbers(tx, 'streamId', 1)
   const record = {

@@ -180,6 +180,8 @@ async function markGone(tx: Transaction<Schema>, streamIds: readonly number[]): 
         retention_ms: null,
         retention_bytes: null,
         max_compaction_lag_ms: null,
+        schema_name: null,
+        schema_version: null,
         expires_at_ms: null,
         idle_ttl_ms: null,
       })
