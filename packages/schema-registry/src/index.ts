@@ -1,3 +1,4 @@
+export { SchemaUnavailableError } from './errors.ts'
 export type {
   Judged,
   RecordProblem,
@@ -9,3 +10,9 @@ export type {
   SchemaSource,
 } from './schema.ts'
 export { schemaEncodings, schemaKinds } from './schema.ts'
+export {
+  type LoadedSchema,
+  type SchemaWorkers,
+  type SchemaWorkersSettings,
+  startSchemaWorkers,
+} from './workers/schema-workers.ts'

@@ -1,0 +1,146 @@
+import { Worker } from 'node:worker_threads'
+import { type DoneWork, type FromWorker, Progress, type Work, type WorkerSettings } from './work-messages.ts'
+
+export interface ThreadSettings {
+  readonly workerUrl: URL
+  /** Of objects and strings; buffers are not in it. A worker that needs more is ended. */
+  readonly heapMb: number
+  readonly maxJsonValueBytes: number
+  readonly name: string
+}
+
+/** How a piece of work ended. After `late`, `outOfMemory` and `lost` the thread is gone. */
+export type WorkEnd =
+  | { readonly kind: 'done'; readonly done: DoneWork[keyof DoneWork] }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'late' | 'outOfMemory'; readonly isJudging: boolean; readonly recordIndex: number }
+  | { readonly kind: 'lost'; readonly cause: unknown }
+
+export interface Deadlines {
+  /** For compiling: the schema of a judgement that the worker does not know yet, or all there is to do. */
+  readonly compileMs: number
+  /** For holding records to a schema. */
+  readonly judgeMs: number
+}
+
+/** One worker thread, which does one piece of work at a time and is ended when that takes too long. Nothing restarts it. */
+export class WorkerThread {
+  readonly #worker: Worker
+  readonly #progress = new Progress()
+  readonly #onReady: () => void
+  readonly #onGone: (cause: unknown) => void
+  #running: {
+    readonly jobId: number
+    isJudging: boolean
+    timer: NodeJS.Timeout
+    readonly deadlines: Deadlines
+    readonly end: (end: WorkEnd) => void
+  } | null = null
+  #jobs = 0
+  #isReady = false
+  #isGone = false
+  #failure: unknown = null
+
+  /** `onReady` is called once the worker can work; `onGone` when it is gone with no work running, also if it never got ready. */
+  constructor(settings: ThreadSettings, onReady: () => void, onGone: (cause: unknown) => void) {
+    this.#onReady = onReady
+    this.#onGone = onGone
+    const workerData: WorkerSettings = {
+      maxJsonValueBytes: settings.maxJsonValueBytes,
+      progress: this.#progress.shared,
+    }
+    this.#worker = new Worker(settings.workerUrl, {
+      workerData,
+      name: settings.name,
+      env: {},
+      // As its neighbours in the workspace, a worker that runs from its source finds theirs.
+      execArgv: settings.workerUrl.pathname.endsWith('.ts') ? ['--conditions=@pico/source'] : [],
+      resourceLimits: { maxOldGenerationSizeMb: settings.heapMb, stackSizeMb: 4 },
+    })
+    this.#worker.on('message', (message: FromWorker) => this.#onMessage(message))
+    this.#worker.on('error', (error) => {
+      this.#failure = error
+    })
+    this.#worker.on('exit', () => this.#onExit())
+  }
+
+  get isFree(): boolean {
+    return this.#isReady && !this.#isGone && this.#running === null
+  }
+
+  /** Only while it is free. `transfer` are buffers that the work gives away. */
+  run(work: Work, transfer: readonly ArrayBuffer[], deadlines: Deadlines): Promise<WorkEnd> {
+    const jobId = ++this.#jobs | 0
+    const isJudging = work.kind === 'judge' && work.source === null
+    return new Promise((end) => {
+      const timer = this.#deadline(jobId, isJudging ? deadlines.judgeMs : deadlines.compileMs)
+      this.#running = { jobId, isJudging, timer, deadlines, end }
+      this.#worker.ref()
+      this.#worker.postMessage({ jobId, work }, [...transfer])
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #deadline(jobId: number, ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      const running = this.#running
+      // When it is this thread that is late, the answer is there already.
+      if (running === null || running.jobId !== jobId || this.#progress.doneJobId === jobId) return
+      this.#end({ kind: 'late', isJudging: running.isJudging, recordIndex: this.#progress.recordIndex })
+      this.#isGone = true
+      void this.#worker.terminate()
+    }, ms)
+  }
+
+  #onMessage(message: FromWorker): void {
+    if (message.kind === 'ready') {
+      if (this.#isGone) return
+      this.#isReady = true
+      this.#onReady()
+      // A worker keeps the process alive while it starts, which is when there is work for it, and while it works.
+      if (this.#running === null) this.#worker.unref()
+      return
+    }
+    const running = this.#running
+    if (running === null || running.jobId !== message.jobId) return
+    switch (message.kind) {
+      case 'judging':
+        clearTimeout(running.timer)
+        running.isJudging = true
+        running.timer = this.#deadline(running.jobId, running.deadlines.judgeMs)
+        break
+      case 'done':
+        this.#end({ kind: 'done', done: message.done })
+        break
+      case 'failed':
+        this.#end({ kind: 'failed', message: message.message })
+        break
+    }
+  }
+
+  #onExit(): void {
+    const isKnown = this.#isGone
+    this.#isGone = true
+    if (isKnown) return
+    const { code } = (this.#failure ?? {}) as { readonly code?: unknown }
+    const running = this.#running
+    if (running === null) this.#onGone(this.#failure)
+    else if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
+      this.#end({ kind: 'outOfMemory', isJudging: running.isJudging, recordIndex: this.#progress.recordIndex })
+    } else {
+      this.#end({ kind: 'lost', cause: this.#failure })
+    }
+  }
+
+  #end(end: WorkEnd): void {
+    const running = this.#running
+    if (running === null) return
+    clearTimeout(running.timer)
+    this.#running = null
+    if (!this.#isGone) this.#worker.unref()
+    running.end(end)
+  }
+}
