@@ -78,6 +78,32 @@ describe.each(walKinds)('when the store fails, a %s WAL', (kind) => {
     expect(await appendAll(stream, [3])).toEqual([0])
   })
 
+  test('closes though a pack and a deletion hang, and the next run has everything', async () => {
+    const begun: string[] = []
+    const store = withFaults(openMemoryStore(), { before: (operation) => void begun.push(operation) })
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start({ doomedGraceMs: 0 })
+    const stream = await openStream(log, await system.createStream())
+    await appendAll(stream, [1])
+    await log.pack()
+    await log.maintain()
+    await appendAll(stream, [2])
+    store.inject({ operation: 'put', key: /^data/, fault: { kind: 'hang' } })
+    store.inject({ operation: 'delete', fault: { kind: 'hang' } })
+    const pack = log.pack()
+    const given = expect(pack).rejects.toThrow('the log is closing')
+    await stream.trim(1)
+    const maintaining = log.maintain().catch(() => undefined)
+    await expect.poll(() => begun).toContain('delete')
+    await log.close()
+    await Promise.all([given, maintaining])
+
+    store.heal()
+    log = await system.start()
+    const again = await openStream(log, stream.streamId)
+    expect(tagsOf(await again.read(1, 1000)).map(({ tag }) => tag)).toEqual([2])
+  })
+
   test('has no room while too much waits, and has room again once it is durable', async () => {
     const store = withFaults(openMemoryStore(), { bytesPerSecond: 10_000_000 })
     const system = await TestSystem.open(kind, { store })
