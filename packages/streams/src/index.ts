@@ -5,6 +5,7 @@ export {
   StreamsElsewhereError,
 } from './errors.ts'
 export type { InternalStream, InternalStreamAnswer, InternalStreams, StreamLabels } from './internal-streams.ts'
+export type { JudgeRecords } from './judged-appends.ts'
 export {
   defaultMembershipSettings,
   joinAlone,
@@ -67,4 +68,11 @@ export {
   type TopicConfigOutcome,
   topicConfigEntries,
 } from './topic-config.ts'
+export {
+  type Judgement,
+  type RecordProblem,
+  type SchemaNames,
+  schemaProblemText,
+  type TopicSchema,
+} from './topic-schema.ts'
 export { listItems, type TopicSetting, topicSettings } from './topic-settings.ts'

@@ -1,9 +1,11 @@
+import { strict as assert } from 'node:assert'
 import { type Clock, LogClosedError, type LogRead, type LogStream, type LogStreamObserver } from '@pico/log'
 import { FencedError, type LeaderEpochStart, StreamNotOwnedError, type StreamRecord } from '@pico/metadata'
 import { BatchView, type RecordInput } from '@pico/record-batch'
 import { PartitionGoneError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
 import type { CopiedRecords } from './fork-copies.ts'
+import { JudgedAppends, type JudgeRecords } from './judged-appends.ts'
 import { gateErrors } from './kafka-errors.ts'
 import type { CompactedStream } from './key-compactor.ts'
 import { type EpochEnd, endOfEpoch } from './leader-epochs.ts'
@@ -25,6 +27,7 @@ import { StreamTail } from './stream-tail.ts'
 import { firstRecordAt, firstRecordOfMaxTimestamp } from './timestamp-lookup.ts'
 import type { Topic } from './topic.ts'
 import type { TopicConfig } from './topic-config.ts'
+import { isSameSchema, type Judgement } from './topic-schema.ts'
 import { Watchers } from './watchers.ts'
 
 export interface OpenPartitionParts extends ClosingParts {
@@ -32,6 +35,7 @@ export interface OpenPartitionParts extends ClosingParts {
   readonly partition: number
   readonly clock: Clock
   readonly producerIdExpirationMs: number
+  readonly judgingBytesMax: number
   readonly renewals: ExpiryRenewals
   /** Whether this node may still serve anything. */
   readonly tenure: { readonly isOver: boolean }
@@ -59,17 +63,21 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   readonly #gate: ProduceGate
   readonly #recordGate: RecordGate
   readonly #watchers = new Watchers()
+  readonly #judgingBytesMax: number
+  /** Made when it is needed: most streams never are. */
+  #judgedAppends: JudgedAppends | null = null
   readonly #leaderEpochs: () => Promise<LeaderEpochStart[]>
   #state: 'serving' | 'suspended' | PartitionEnd = 'serving'
   #epochHistory: Promise<LeaderEpochStart[]> | null = null
 
   /** @throws ProducerStateUnreadableError */
   constructor(stream: LogStream, parts: OpenPartitionParts) {
-    const { topic, partition, clock, producerIdExpirationMs } = parts
+    const { topic, partition, clock, producerIdExpirationMs, judgingBytesMax } = parts
     this.partition = partition
     this.topic = topic.name
     this.topicId = topic.topicId
     this.#config = topic.config
+    this.#judgingBytesMax = judgingBytesMax
     this.#stream = stream
     this.#leaderEpochs = parts.leaderEpochs
     this.#tenure = parts.tenure
@@ -147,25 +155,65 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     return this.#watchers.size > 0
   }
 
-  append(records: Uint8Array, { zstdAllowed }: AppendContext): AppendOutcome {
-    if (!this.isServing) return this.#refuse()
-    this.#expiry.touch()
-    return this.#gate.append(records, zstdAllowed ? produceVersions.withZstd : produceVersions.withoutZstd)
+  append(records: Uint8Array, { zstdAllowed, judgement = null }: AppendContext): AppendOutcome {
+    const produceVersion = zstdAllowed ? produceVersions.withZstd : produceVersions.withoutZstd
+    return this.#appendProduced(records, produceVersion, judgement)
   }
 
-  appendMessageSet(messageSet: Uint8Array): AppendOutcome {
+  appendMessageSet(messageSet: Uint8Array, judgement: Judgement | null = null): AppendOutcome {
+    return this.#appendProduced(messageSet, produceVersions.messageSet, judgement)
+  }
+
+  #appendProduced(records: Uint8Array, produceVersion: number, judgement: Judgement | null): AppendOutcome {
     if (!this.isServing) return this.#refuse()
+    this.#requireJudged(judgement)
     this.#expiry.touch()
-    return this.#gate.append(messageSet, produceVersions.messageSet)
+    return this.#gate.append(records, produceVersion, judgement)
   }
 
   appendRecords(records: readonly RecordInput[], terms?: AppendTerms): AppendRecordsOutcome {
     if (!this.isServing) return { kind: 'refused', why: { kind: 'not-serving' } }
+    this.#requireJudged(terms?.judgement ?? null)
     this.#expiry.touch()
     return this.#recordGate.append(records, terms)
   }
 
+  get isJudged(): boolean {
+    return this.#config.schema !== null || this.#judgedAppends?.isBusy === true
+  }
+
+  get hasJudgingRoom(): boolean {
+    return this.#judgedAppends?.hasRoom !== false
+  }
+
+  async whenJudgingRoom(): Promise<void> {
+    await this.#judgedAppends?.whenRoom()
+  }
+
+  judged<T>(bytes: number, judge: JudgeRecords, act: (judgement: Judgement | null) => T): Promise<T> {
+    this.#judgedAppends ??= new JudgedAppends(() => this.#config.schema, this.#judgingBytesMax)
+    return this.#judgedAppends.take(bytes, judge, act)
+  }
+
+  /** Whoever forgets to ask is stopped here, for it is a bug. What is never judged: `storeCopy`, whose records another stream had. */
+  #requireJudged(judgement: Judgement | null): void {
+    const { schema } = this.#config
+    if (schema === null) return
+    assert(judgement !== null && isSameSchema(judgement.schema, schema), 'the records were not judged by their schema')
+  }
+
   async closeNow(producer?: HttpProducerStamp): Promise<CloseOutcome> {
+    // Without a record there is nothing to judge, but those that came before come before.
+    if (this.#judgedAppends?.isBusy)
+      return this.judged(
+        0,
+        async () => [],
+        () => this.#closeNow(producer),
+      )
+    return this.#closeNow(producer)
+  }
+
+  async #closeNow(producer?: HttpProducerStamp): Promise<CloseOutcome> {
     if (!this.isServing) return { kind: 'refused', why: { kind: 'not-serving' } }
     this.#expiry.touch()
     const wasClosed = this.#closing.isClosed
@@ -199,7 +247,10 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     return this.#stream.read(offset, 1)
   }
 
-  /** Stores what was taken from another stream, as it is. Null when this node does not take anything any more. */
+  /**
+   * Stores what was taken from another stream, as it is, also where records are held to a schema: a fork has what its source had, as a
+   * topic keeps what it had when it is bound. Null when this node does not take anything any more.
+   */
   storeCopy({ bytes, count, maxTimestampMs }: CopiedRecords): Promise<void> | null {
     const stored = this.#tail.store({ bytes, count, maxTimestampMs, summary: new Uint8Array(0) })
     if (stored instanceof Error) return null

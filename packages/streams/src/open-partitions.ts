@@ -59,7 +59,7 @@ export class OpenPartitions {
   constructor(parts: OpenPartitionsParts, settings: StreamsSettings) {
     this.#parts = parts
     this.#openBatchMax = settings.openBatchMax
-    this.#opener = new PartitionOpener(parts, settings.producerIdExpirationMs, (opened) => this.#opened(opened))
+    this.#opener = new PartitionOpener(parts, settings, (opened) => this.#opened(opened))
   }
 
   get(topic: TopicRef, partition: number): Partition | PartitionMiss | Promise<Partition | PartitionMiss> {

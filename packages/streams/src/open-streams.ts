@@ -31,6 +31,7 @@ import type {
 import { describeTopic, type Topic } from './topic.ts'
 import type { TopicAlteration } from './topic-alteration.ts'
 import { TopicCatalog } from './topic-catalog.ts'
+import { noSchemas, type SchemaNames } from './topic-schema.ts'
 import { recordClosings } from './unrecorded-closings.ts'
 
 export interface StreamsComponents {
@@ -43,6 +44,8 @@ export interface StreamsComponents {
   readonly membership?: Membership
   readonly clusterId: string
   readonly clock: Clock
+  /** That topics can be bound to; default: there are none. */
+  readonly schemas?: SchemaNames
   /** That many random bytes, for topic ids; the operating system's by default. */
   readonly random?: (bytes: number) => Uint8Array
   /** Told of what failed in the background and will be tried again: an operator wants to know. */
@@ -94,7 +97,7 @@ class NodeStreams implements Streams {
 
   constructor(components: StreamsComponents & { membership: Membership }, settings: StreamsSettings) {
     const { log, metadata, node, membership, clusterId, clock, random = randomBytes } = components
-    const { onProblem = () => undefined } = components
+    const { onProblem = () => undefined, schemas = noSchemas } = components
     this.clusterId = clusterId
     const { compactionKeysMax: keysMax, compactionObjectBytes: objectBytes } = settings
     this.nodeId = node.nodeId
@@ -110,7 +113,8 @@ class NodeStreams implements Streams {
       (owner) => placement.isElsewhere(owner),
     )
     this.#renewals = new ExpiryRenewals(metadata, clock)
-    const parts = { log, metadata, node, membership, placement, clock, random, renewals: this.#renewals, onProblem }
+    const surroundings = { log, metadata, node, clock, random, schemas, onProblem }
+    const parts = { ...surroundings, membership, placement, renewals: this.#renewals }
     this.#catalog = new TopicCatalog(parts, settings, presence)
     this.#partitions = new OpenPartitions(
       { ...parts, catalog: this.#catalog, paths: this.#catalog, claims: false },

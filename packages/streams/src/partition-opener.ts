@@ -6,6 +6,7 @@ import type { ExpiryRenewals } from './expiry-renewals.ts'
 import type { Membership } from './membership.ts'
 import { OpenPartition } from './open-partition.ts'
 import type { Placement } from './placement.ts'
+import type { StreamsSettings } from './settings.ts'
 import { Elsewhere, type Place } from './stream-place.ts'
 
 export interface PartitionOpenerParts {
@@ -28,13 +29,13 @@ const unobserved: LogStreamObserver = { committed: () => undefined, rolledBack: 
 /** Opens streams together, as far as this node has them or may have them, and finds out who has the others. */
 export class PartitionOpener {
   readonly #parts: PartitionOpenerParts
-  readonly #producerIdExpirationMs: number
+  readonly #settings: StreamsSettings
   readonly #onOpened: (opened: OpenPartition) => void
 
   /** `onOpened` is called while the log opens the stream, whatever fails later. */
-  constructor(parts: PartitionOpenerParts, producerIdExpirationMs: number, onOpened: (opened: OpenPartition) => void) {
+  constructor(parts: PartitionOpenerParts, settings: StreamsSettings, onOpened: (opened: OpenPartition) => void) {
     this.#parts = parts
-    this.#producerIdExpirationMs = producerIdExpirationMs
+    this.#settings = settings
     this.#onOpened = onOpened
   }
 
@@ -100,8 +101,9 @@ export class PartitionOpener {
     assert(place !== undefined, 'the log opens what it was asked to')
     const { clock, metadata, node, renewals, membership } = this.#parts
     const leaderEpochs = () => metadata.streams.leaderEpochs(stream.streamId)
-    const producerIdExpirationMs = this.#producerIdExpirationMs
-    const parts = { metadata, node, clock, renewals, tenure: membership, producerIdExpirationMs, leaderEpochs }
-    return new OpenPartition(stream, { topic: place.topic, partition: place.partition, ...parts })
+    const { producerIdExpirationMs, judgingBytesMax } = this.#settings
+    const { topic, partition } = place
+    const parts = { metadata, node, clock, renewals, tenure: membership, leaderEpochs }
+    return new OpenPartition(stream, { topic, partition, producerIdExpirationMs, judgingBytesMax, ...parts })
   }
 }

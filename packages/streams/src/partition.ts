@@ -1,11 +1,15 @@
 import type { LogRead } from '@pico/log'
+import type { JudgeRecords } from './judged-appends.ts'
 import type { ProducerDescription } from './producer-table.ts'
 import type { TopicConfig } from './topic-config.ts'
+import type { Judgement } from './topic-schema.ts'
 
 /** What a front end knows about the request a batch came in. */
 export interface AppendContext {
   /** zstd needs Produce 7 (KIP-110). */
   readonly zstdAllowed: boolean
+  /** As `judged` gave it. */
+  readonly judgement?: Judgement | null
 }
 
 /** Kafka's words for what can be wrong with a produced batch: the numbers are Kafka's error codes. */
@@ -59,10 +63,24 @@ export interface Partition {
    * Judges one `records` field of a Produce request (kafka-compat 2.2: exactly one v2 batch), checks the producer (2.3), assigns
    * offsets and hands the batch to the log, all before it returns: two calls are in the log in the order they were made.
    * The bytes are borrowed until it returns.
+   * A batch whose records are not as the schema wants them is refused as a whole, unless it is one that was taken before: its producer
+   * has asked again, and is told so whatever the topic is bound to by now.
+   * @throws AssertionError when records are to be judged (`isJudged`) and were not: nothing gets past a schema.
    */
   append(records: Uint8Array, context: AppendContext): AppendOutcome
   /** The same for the message sets of Produce 0-2 (magic 0 and 1), converted to one v2 batch. */
-  appendMessageSet(messageSet: Uint8Array): AppendOutcome
+  appendMessageSet(messageSet: Uint8Array, judgement?: Judgement | null): AppendOutcome
+
+  /** Whatever is appended goes through `judged`: records are held to a schema here, or others still wait for that. */
+  readonly isJudged: boolean
+  /** False while as many bytes wait to be judged as may. */
+  readonly hasJudgingRoom: boolean
+  whenJudgingRoom(): Promise<void>
+  /**
+   * Has `judge` hold the records to the topic's schema, and calls `act` to append them with what was found, in the order in which it
+   * was called: see JudgedAppends.take. `bytes`: of the records, which have to last as long.
+   */
+  judged<T>(bytes: number, judge: JudgeRecords, act: (judgement: Judgement | null) => T): Promise<T>
 
   /** See LogStream.read. Null at the high watermark; 'out-of-range' below the start or past the end. @throws PartitionGoneError too */
   read(

@@ -21,7 +21,9 @@ import { Elsewhere } from './stream-place.ts'
 import { Together } from './together.ts'
 import { type Topic, topicOfPath } from './topic.ts'
 import { randomUuid } from './topic-catalog.ts'
-import { parseTopicConfig, type TopicConfig } from './topic-config.ts'
+import type { TopicConfig } from './topic-config.ts'
+import { changedTopicConfig } from './topic-config-change.ts'
+import type { Judgement, SchemaNames } from './topic-schema.ts'
 import { Turns } from './turns.ts'
 
 export interface PathCreationParts {
@@ -32,6 +34,7 @@ export interface PathCreationParts {
   readonly partitions: OpenPartitions
   readonly presence: Presence
   readonly operatorDefaults: Readonly<Record<string, string>>
+  readonly schemas: SchemaNames
   readonly log: Log
   /** Rows made in one transaction at most. */
   readonly createdTogetherMax: number
@@ -69,8 +72,12 @@ export class PathCreation {
   async create(stream: NewPathStream): Promise<CreateStreamOutcome> {
     const message = streamPathProblem(stream.name)
     if (message !== null) return { kind: 'invalid', message }
-    const { config, invalid } = parseTopicConfig(stream.config, this.#parts.operatorDefaults)
-    if (config === undefined) return { kind: 'invalid', message: invalid }
+    const changed = await changedTopicConfig(stream.config, {}, this.#parts)
+    const { config } = changed
+    if (config === undefined) {
+      const kind = changed.kind === 'unknown-schema' ? changed.kind : 'invalid'
+      return { kind, message: changed.invalid }
+    }
 
     const { name } = stream
     const entry = this.#turns.get(name) ?? { turns: new Turns(), waiting: 0 }
@@ -92,12 +99,14 @@ export class PathCreation {
     for (;;) {
       const existing = await this.#existing(stream)
       if (existing !== null) return existing
+      const judgement = await judged(stream, config)
+      if (judgement !== null && judgement.problems.length > 0) return { kind: 'breaks-schema', judgement }
       const begun = fork === undefined ? await this.#newRow(stream, config) : await this.#newFork(stream, fork, config)
       if (begun === null) continue // somebody was faster: what is there now counts
       if ('kind' in begun) return begun
       const { record, copied } = begun
       if (record.life === 'live') return { kind: 'created', stream: this.#describe(record) }
-      return this.#fill(record, copied, stream)
+      return this.#fill(record, copied, stream, judgement)
     }
   }
 
@@ -199,13 +208,18 @@ export class PathCreation {
   }
 
   /** The first records, and only then is the stream there. */
-  async #fill(record: StreamRecord, copied: CopiedRecords | null, stream: NewPathStream): Promise<CreateStreamOutcome> {
+  async #fill(
+    record: StreamRecord,
+    copied: CopiedRecords | null,
+    stream: NewPathStream,
+    judgement: Judgement | null,
+  ): Promise<CreateStreamOutcome> {
     const { partitions } = this.#parts
     const { streamId } = record
     try {
       const place = { topic: this.#topicOf(record), partition: 0, streamId, isClaimed: true } as const
       const opened = await partitions.openUnrevealed(place)
-      const problem = opened === null ? goneMeanwhile : await append(opened, copied, stream)
+      const problem = opened === null ? goneMeanwhile : await append(opened, copied, stream, judgement)
       if (problem !== null || opened === null) {
         await this.#abandon(record)
         return { kind: 'invalid', message: problem ?? goneMeanwhile }
@@ -238,11 +252,19 @@ export class PathCreation {
 
 const goneMeanwhile = 'the stream was deleted while it was being made'
 
+/** What the schema says of the first records; null where they are not held to one. */
+async function judged({ records, judge }: NewPathStream, { schema }: TopicConfig): Promise<Judgement | null> {
+  if (schema === null || records.length === 0) return null
+  assert(judge !== undefined, 'whoever binds a schema can have records judged by it')
+  return { schema, problems: await judge(schema) }
+}
+
 /** What is wrong with the records, or null when they are durable. */
 async function append(
   opened: OpenPartition,
   copied: CopiedRecords | null,
   { records }: NewPathStream,
+  judgement: Judgement | null,
 ): Promise<string | null> {
   const stored = copied === null ? undefined : opened.storeCopy(copied)
   if (stored === null) return goneMeanwhile
@@ -251,7 +273,7 @@ async function append(
     return null
   }
   // In the same flush or a later one, so that when these are durable the copies are.
-  const outcome = opened.appendRecords(records)
+  const outcome = opened.appendRecords(records, { judgement })
   if (outcome.kind === 'appended') {
     await outcome.committed
     return null

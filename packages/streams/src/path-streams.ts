@@ -1,5 +1,7 @@
 import type { RecordInput } from '@pico/record-batch'
+import type { JudgeRecords } from './judged-appends.ts'
 import type { Partition } from './partition.ts'
+import type { Judgement } from './topic-schema.ts'
 
 /**
  * Streams by their paths, for HTTP: partition 0 of every topic, and the streams that only HTTP knows (names.ts says which path is which
@@ -46,6 +48,8 @@ export interface NewPathStream {
   readonly closed: boolean
   /** In one batch; may be empty. */
   readonly records: readonly RecordInput[]
+  /** Of the records above, before there is anything; asked only if the settings bind a schema that records are held to. */
+  readonly judge?: JudgeRecords
   readonly fork?: ForkPoint
   /** Whether what is there already is what was asked for. Called at most once; the stream there stays as it is. */
   readonly matches: (existing: StreamDescription) => boolean
@@ -71,6 +75,10 @@ export type CreateStreamOutcome =
   | { readonly kind: 'exists'; readonly stream: StreamDescription }
   | { readonly kind: 'conflict'; readonly message: string; readonly stream: StreamDescription | null }
   | { readonly kind: 'invalid'; readonly message: string }
+  /** `pico.schema` names none that there is. */
+  | { readonly kind: 'unknown-schema'; readonly message: string }
+  /** The first records are not as the stream's schema wants them. */
+  | { readonly kind: 'breaks-schema'; readonly judgement: Judgement }
   /** Of a fork. */
   | { readonly kind: 'source-missing' | 'source-gone' | 'fork-beyond-tail' | 'fork-below-start' }
   | NotOwner
@@ -108,11 +116,12 @@ export interface PathStream extends Partition {
   /**
    * All of them in one batch, consecutive, or none: judged, given their offsets and handed to the log before it returns, as `append`
    * does. Missing timestamps are the clock's, and none is below one that the stream has (they are raised).
+   * Where `isJudged`, it is called by `judged`, with what that gave. @throws AssertionError as `append`
    */
   appendRecords(records: readonly RecordInput[], terms?: AppendTerms): AppendRecordsOutcome
   /**
    * Closes without a record. Durable when it resolves; closing twice without a producer changes nothing. With a producer it takes one
-   * sequence number, and is recognised when it comes again.
+   * sequence number, and is recognised when it comes again. Comes after appends that wait to be judged.
    */
   closeNow(producer?: HttpProducerStamp): Promise<CloseOutcome>
   /** Somebody read it: the time of an 'idle' expiry begins anew. Appends and closings do that by themselves. */
@@ -127,6 +136,8 @@ export interface AppendTerms {
   readonly streamSeq?: string
   /** Close with this append, in one. */
   readonly close?: boolean
+  /** As `judged` gave it. */
+  readonly judgement?: Judgement | null
 }
 
 /** Of an HTTP producer, whose id is text. */
@@ -178,5 +189,6 @@ export type RecordsRefusal =
   | { readonly kind: 'stream-seq'; readonly lastStreamSeq: string }
   | { readonly kind: 'too-large'; readonly message: string }
   | { readonly kind: 'invalid-record'; readonly index: number; readonly message: string }
+  | { readonly kind: 'breaks-schema'; readonly judgement: Judgement }
   /** Deleted, moved away, or this node is closing: look it up again. */
   | { readonly kind: 'not-serving' }

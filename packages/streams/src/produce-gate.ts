@@ -1,4 +1,4 @@
-import { type AcceptedBatch, BatchView, type ProduceRules, validateProduced } from '@pico/record-batch'
+import { type AcceptedBatch, BatchView, type ProduceRules, produceErrors, validateProduced } from '@pico/record-batch'
 import { gateErrors } from './kafka-errors.ts'
 import type { AppendOutcome } from './partition.ts'
 import { encodeSummary } from './producer-format.ts'
@@ -6,6 +6,7 @@ import type { ProducerBatch, ProducerVerdict, RememberedBatch } from './producer
 import type { StreamClosing } from './stream-closing.ts'
 import type { StreamTail } from './stream-tail.ts'
 import type { TopicConfig } from './topic-config.ts'
+import { type Judgement, schemaProblemText } from './topic-schema.ts'
 
 export interface ProduceGateSettings {
   /** To begin with. */
@@ -34,15 +35,16 @@ export class ProduceGate {
     this.#producerIdExpirationMs = producerIdExpirationMs
   }
 
-  /** `produceVersion` is that of the request: from 3 on v2 batches only, from 7 on zstd. */
-  append(bytes: Uint8Array, produceVersion: number): AppendOutcome {
+  /** `produceVersion` is that of the request: from 3 on v2 batches only, from 7 on zstd. `judgement`: of its records, where there is one. */
+  append(bytes: Uint8Array, produceVersion: number, judgement: Judgement | null): AppendOutcome {
     const nowMs = this.#tail.clock.nowMs()
     const verdict = validateProduced(bytes, this.#rules(produceVersion, nowMs))
     if (!verdict.accepted) {
       const { accepted: _, errorMessage: message, ...refused } = verdict
       return { refused: { message, ...refused } }
     }
-    return verdict.producerId < 0 ? this.#store(verdict, noSummary) : this.#appendIdempotent(verdict, nowMs)
+    if (verdict.producerId >= 0) return this.#appendIdempotent(verdict, nowMs, judgement)
+    return refuseBroken(judgement) ?? this.#store(verdict, noSummary)
   }
 
   /** For every batch from now on. */
@@ -50,11 +52,14 @@ export class ProduceGate {
     this.#config = config
   }
 
-  #appendIdempotent(batch: AcceptedBatch, nowMs: number): AppendOutcome {
+  #appendIdempotent(batch: AcceptedBatch, nowMs: number, judgement: Judgement | null): AppendOutcome {
     const { producerId, producerEpoch, baseSequence: firstSequence, lastSequence } = batch
     const producer: ProducerBatch = { producerId, producerEpoch, firstSequence, lastSequence }
     const verdict = this.#tail.producers.judge(producer, nowMs)
     if (verdict.kind === 'duplicate') return this.#repeat(verdict.of)
+    // Kafka, too, looks at records before it looks at what else may be wrong with their sequence.
+    const broken = refuseBroken(judgement)
+    if (broken !== null) return broken
     if (verdict.kind !== 'new') return this.#refuseProducer(producer, verdict)
 
     const baseOffset = this.#tail.nextOffset
@@ -125,6 +130,17 @@ export class ProduceGate {
       `${producer}: sequence ${firstSequence} where ${verdict.expectedSequence} comes next`,
     )
   }
+}
+
+/** Records that are not as their schema wants them, each of them named once (KIP-467); null when all are. */
+function refuseBroken(judgement: Judgement | null): AppendOutcome | null {
+  if (judgement === null || judgement.problems.length === 0) return null
+  const byRecord = Map.groupBy(judgement.problems, ({ index }) => index)
+  const recordErrors = [...byRecord].map(([batchIndex, problems]) => {
+    const messages = problems.map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`))
+    return { batchIndex, message: messages.join('; ') }
+  })
+  return { refused: { errorCode: produceErrors.invalidRecord, message: schemaProblemText(judgement), recordErrors } }
 }
 
 export function refuse(errorCode: number, message: string): AppendOutcome {

@@ -70,6 +70,8 @@ export class RecordGate {
     if (streamSeq !== undefined && lastStreamSeq !== undefined && streamSeq <= lastStreamSeq) {
       return refused({ kind: 'stream-seq', lastStreamSeq })
     }
+    const { judgement } = terms
+    if (judgement && judgement.problems.length > 0) return refused({ kind: 'breaks-schema', judgement })
     const built = buildRecords(records, {
       config: this.#config,
       nowMs,

@@ -22,6 +22,8 @@ export interface StreamsSettings {
   readonly compactionObjectBytes: number
   /** How often SQL is asked what other nodes want of this one, should the news of it be lost. */
   readonly pollMs: number
+  /** Bytes of records that may wait, in each stream, to be judged by its schema. */
+  readonly judgingBytesMax: number
   /** Producer ids reserved at a time: a restart skips what is left of them. */
   readonly producerIdBlock: number
 }
@@ -37,11 +39,15 @@ export const defaultStreamsSettings: StreamsSettings = {
   compactionKeysMax: 500_000,
   compactionObjectBytes: 64 * 1024 * 1024,
   pollMs: 1000,
+  judgingBytesMax: 16 * 1024 * 1024,
   producerIdBlock: 1000,
 }
 
-/** What is due is found by SQL in what topics themselves say, so it would not see an operator's default. */
-const topicOnly = ['retention.ms', 'retention.bytes', 'cleanup.policy', 'max.compaction.lag.ms']
+/** What is due, and what binds a schema, is found by SQL in what topics themselves say, so it would not see an operator's default. */
+const topicOnly = [
+  ...['retention.ms', 'retention.bytes', 'cleanup.policy', 'max.compaction.lag.ms'],
+  ...['pico.schema', 'pico.schema.validate'],
+]
 
 /** @throws InvalidDefaultsError */
 export function settingsInForce(given: Partial<StreamsSettings>): StreamsSettings {

@@ -2,17 +2,16 @@ import { type Metadata, MetadataUnavailableError, type NewStream, StreamExistsEr
 import { streamNameOf } from './names.ts'
 import type { AlterTopicOutcome, TopicConfigChange } from './streams.ts'
 import type { Topic } from './topic.ts'
-import { parseTopicConfig } from './topic-config.ts'
+import { type ConfigChangeParts, changedTopicConfig } from './topic-config-change.ts'
 
 /** What became of a topic that was to be altered: as it is, or only would be, from now on. */
 export type TopicAlteration =
   | { readonly topic: Topic; readonly isDone: boolean; readonly refused?: never }
   | { readonly topic?: never; readonly isDone?: never; readonly refused: NonNullable<AlterTopicOutcome['refused']> }
 
-export interface AlterationParts {
+export interface AlterationParts extends ConfigChangeParts {
   readonly metadata: Metadata
   readonly nowMs: () => number
-  readonly operatorDefaults: Readonly<Record<string, string>>
   /** What SQL says of the topic now. */
   readonly lookUp: () => Promise<Topic | undefined>
 }
@@ -22,16 +21,17 @@ const unknownTopic: TopicAlteration = { refused: { kind: 'unknown-topic' } }
 
 /** Looks, changes and compares, until nobody else was faster. */
 export async function alterConfig(
-  { metadata, operatorDefaults, lookUp }: AlterationParts,
+  parts: AlterationParts,
   change: TopicConfigChange,
   validateOnly: boolean,
 ): Promise<TopicAlteration> {
+  const { metadata, lookUp } = parts
   for (;;) {
     const topic = await lookUp()
     if (topic === undefined) return unknownTopic
     const changed = change(topic.config.overrides)
     if ('invalid' in changed) return { refused: { kind: 'invalid-config', message: changed.invalid } }
-    const { config, invalid } = parseTopicConfig(changed.overrides, operatorDefaults)
+    const { config, invalid } = await changedTopicConfig(changed.overrides, topic.config.overrides, parts)
     if (config === undefined) return { refused: { kind: 'invalid-config', message: invalid } }
     if (validateOnly) return { topic: { ...topic, config }, isDone: false }
     const from = topic.config.overrides

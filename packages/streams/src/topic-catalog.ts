@@ -16,13 +16,16 @@ import type { CreateTopicRefusal, NewTopic, TopicConfigChange, TopicRef } from '
 import { type Topic, type TopicRow, topicOfPath, topicsOf } from './topic.ts'
 import { type AlterationParts, alterConfig, createPartitions, type TopicAlteration } from './topic-alteration.ts'
 import { TopicCache } from './topic-cache.ts'
-import { parseTopicConfig, type TopicConfig, topicConfigInForce } from './topic-config.ts'
+import { type TopicConfig, topicConfigInForce } from './topic-config.ts'
+import { changedTopicConfig } from './topic-config-change.ts'
+import type { SchemaNames } from './topic-schema.ts'
 
 export interface TopicCatalogParts {
   readonly metadata: Metadata
   readonly clock: Clock
   /** That many random bytes. */
   readonly random: (bytes: number) => Uint8Array
+  readonly schemas: SchemaNames
 }
 
 /** A topic that was made, or only would be. */
@@ -146,7 +149,9 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
     if (nameProblem !== null) return refused({ kind: 'invalid-name', message: nameProblem })
     const [existing] = await this.lookUp([topic])
     if (existing !== undefined) return refused({ kind: 'topic-exists' })
-    const { config, invalid } = parseTopicConfig(topic.config, this.#settings.defaultTopicConfig)
+    const { schemas } = this.#parts
+    const operatorDefaults = this.#settings.defaultTopicConfig
+    const { config, invalid } = await changedTopicConfig(topic.config, {}, { operatorDefaults, schemas })
     if (config === undefined) return refused({ kind: 'invalid-config', message: invalid })
     const partitionsProblem = this.#partitionsProblem(topic.partitions)
     if (partitionsProblem !== null) return refused({ kind: 'invalid-partitions', message: partitionsProblem })
@@ -166,9 +171,10 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
   }
 
   #alterationOf(ref: TopicRef): AlterationParts {
-    const { metadata, clock } = this.#parts
+    const { metadata, clock, schemas } = this.#parts
     return {
       metadata,
+      schemas,
       nowMs: () => clock.nowMs(),
       operatorDefaults: this.#settings.defaultTopicConfig,
       lookUp: async () => {

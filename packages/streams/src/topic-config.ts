@@ -1,4 +1,5 @@
 import type { CompressionType } from '@pico/record-batch'
+import { type TopicSchema, topicSchemaOf } from './topic-schema.ts'
 import { listItems, type TopicSetting, topicSettings } from './topic-settings.ts'
 
 /** A topic's settings in force: what was set, over the operator's defaults, over ours. */
@@ -28,6 +29,8 @@ export interface TopicConfig {
   readonly maxCompactionLagMs: number
   readonly retentionMs: number
   readonly retentionBytes: number
+  /** What records are held to before anything is written; null where they are not. */
+  readonly schema: TopicSchema | null
 }
 
 /** One line of a topic's full configuration: DescribeConfigs, and CreateTopics from version 5 on. */
@@ -47,7 +50,8 @@ export type TopicConfigOutcome =
 
 /**
  * The settings of a topic, or what is wrong with them, naming the key. Every key Kafka knows is taken, also where it has no effect
- * here. `overrides` of the result are as Kafka shows them: without spaces or plus signs.
+ * here. `overrides` of the result are as Kafka shows them: without spaces or plus signs. A schema is pinned already: see
+ * topic-config-change.ts, which settings pass on their way into a topic.
  */
 export function parseTopicConfig(
   overrides: Readonly<Record<string, string>>,
@@ -57,11 +61,15 @@ export function parseTopicConfig(
   for (const [name, value] of Object.entries(overrides)) {
     const problem = settingProblem(name, value)
     if (problem !== null) return { invalid: problem }
-    canonical[name] = canonicalValue(name, value)
+    // Tools write back what they read: none is not a schema of that name.
+    if (name !== 'pico.schema' || value.trim() !== '') canonical[name] = canonicalValue(name, value)
   }
   const value = (name: string) => BigInt(valueInForce(name, canonical, operatorDefaults))
   if (value('min.compaction.lag.ms') > value('max.compaction.lag.ms')) {
     return { invalid: 'min.compaction.lag.ms is larger than max.compaction.lag.ms' }
+  }
+  if (isValidated(canonical, operatorDefaults) && valueInForce('pico.schema', canonical, operatorDefaults) === '') {
+    return { invalid: 'pico.schema.validate is true, and there is no pico.schema to hold records to' }
   }
   return { config: topicConfigInForce(canonical, operatorDefaults) }
 }
@@ -90,6 +98,13 @@ export function topicConfigInForce(
     maxCompactionLagMs: unlimitedAbove(Number(value('max.compaction.lag.ms'))),
     retentionMs: Number(value('retention.ms')),
     retentionBytes: Number(value('retention.bytes')),
+    schema: isValidated(overrides, operatorDefaults)
+      ? topicSchemaOf({
+          pinned: value('pico.schema'),
+          encoding: value('pico.schema.encoding'),
+          isCompacted: policies.includes('compact'),
+        })
+      : null,
   }
 }
 
@@ -106,11 +121,17 @@ export function topicConfigEntries(
 
 /** What is wrong with one setting, naming it, or null. */
 export function settingProblem(name: string, value: string): string | null {
-  if (name.startsWith('pico.schema')) return `${name}: schemas are not supported by this version`
   const setting = topicSettings.get(name)
   if (setting === undefined) return `unknown topic setting ${JSON.stringify(name)}`
   const problem = setting.problem(value)
   return problem === null ? null : `invalid value ${JSON.stringify(value)} for ${name}: ${problem}`
+}
+
+function isValidated(
+  overrides: Readonly<Record<string, string>>,
+  operatorDefaults: Readonly<Record<string, string>>,
+): boolean {
+  return valueInForce('pico.schema.validate', overrides, operatorDefaults) === 'true'
 }
 
 function valueInForce(

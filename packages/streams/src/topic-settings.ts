@@ -1,6 +1,8 @@
+import { schemaNameProblem } from './topic-schema.ts'
+
 /**
  * Kafka's topic settings, all of those that Apache Kafka 4.4 knows (its LogConfig), with its defaults and its limits.
- * One differs: `retention.ms` is -1, because records are kept until somebody asks for less.
+ * One differs: `retention.ms` is -1, because records are kept until somebody asks for less. Those that begin with `pico.` are our own.
  */
 export interface TopicSetting {
   readonly name: string
@@ -41,6 +43,9 @@ const settings: readonly TopicSetting[] = [
   { name: 'min.cleanable.dirty.ratio', type: 'double', defaultValue: '0.5', problem: ratioProblem },
   long('min.compaction.lag.ms', 0, ...atLeast(0n)),
   int('min.insync.replicas', 1, ...atLeast(1n)),
+  text('pico.schema', '', schemaNameProblem),
+  text('pico.schema.encoding', 'plain', oneOf('plain', 'confluent')),
+  boolean('pico.schema.validate'),
   boolean('preallocate'),
   long('remote.copy.lag.bytes', -1, ...atLeast(-1n)),
   long('remote.copy.lag.ms', 0, ...atLeast(-1n)),

@@ -19,6 +19,7 @@ import {
   openStreams,
   type Partition,
   recordBatchEntries,
+  type SchemaNames,
   type Streams,
   type StreamsSettings,
 } from '../src/index.ts'
@@ -67,7 +68,7 @@ export class TestSystem {
   async start(
     settings: Partial<StreamsSettings> = {},
     logSettings: Partial<LogSettings> = {},
-    parts: { readonly metadata?: Metadata; readonly format?: EntryFormat } = {},
+    parts: { readonly metadata?: Metadata; readonly format?: EntryFormat; readonly schemas?: SchemaNames } = {},
   ): Promise<Node> {
     const { clock, store } = this
     const { metadata = this.metadata, format = recordBatchEntries } = parts
@@ -76,7 +77,11 @@ export class TestSystem {
     const components = { store, wal, metadata, node, clock, format }
     const log = await openLog(components, { ...quiet, ...logSettings })
     const clusterId = await metadata.nodes.clusterId()
-    const streams = await openStreams({ log, metadata, node, clusterId, clock }, settings)
+    const { schemas } = parts
+    const streams = await openStreams(
+      { log, metadata, node, clusterId, clock, ...(schemas !== undefined && { schemas }) },
+      settings,
+    )
     this.#running = { log, streams }
     return this.#running
   }

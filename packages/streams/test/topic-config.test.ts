@@ -20,7 +20,8 @@ const config = (overrides: Record<string, string>) => {
 
 describe('topic settings', () => {
   it('are those of Kafka with its defaults, but records are kept for ever', () => {
-    const ours = [...topicSettings.values()].map(({ name, type, defaultValue }) => [name, type, defaultValue])
+    const kafkas = [...topicSettings.values()].filter(({ name }) => !name.startsWith('pico.'))
+    const ours = kafkas.map(({ name, type, defaultValue }) => [name, type, defaultValue])
     const theirs = kafka.keys.map(([name, type, initial]) => [name, type, name === 'retention.ms' ? '-1' : initial])
     expect(ours).toEqual(theirs)
   })
@@ -40,8 +41,19 @@ describe('topic settings', () => {
     [{ 'retention.hours': '1' }, 'unknown topic setting "retention.hours"'],
     [{ 'retention.ms': 'soon' }, 'invalid value "soon" for retention.ms: must be a whole number, at least -1'],
     [{ 'cleanup.policy': 'archive' }, 'invalid value "archive" for cleanup.policy: must be one of compact, delete'],
-    [{ 'pico.schema': 'orders' }, 'pico.schema: schemas are not supported by this version'],
-    [{ 'pico.schema.mode': 'x' }, 'pico.schema.mode: schemas are not supported by this version'],
+    [
+      { 'pico.schema': 'or/ders:1' },
+      'invalid value "or/ders:1" for pico.schema: must be the name of a schema, or name:version',
+    ],
+    [{ 'pico.schema.mode': 'x' }, 'unknown topic setting "pico.schema.mode"'],
+    [
+      { 'pico.schema': 'orders:1', 'pico.schema.encoding': 'avro' },
+      'invalid value "avro" for pico.schema.encoding: must be one of plain, confluent',
+    ],
+    [
+      { 'pico.schema': ' ', 'pico.schema.validate': 'true' },
+      'pico.schema.validate is true, and there is no pico.schema to hold records to',
+    ],
     [
       { 'min.compaction.lag.ms': '10', 'max.compaction.lag.ms': '9' },
       'min.compaction.lag.ms is larger than max.compaction.lag.ms',
@@ -84,6 +96,7 @@ describe('topic settings', () => {
       maxCompactionLagMs: Number.POSITIVE_INFINITY,
       retentionMs: 86_400_000,
       retentionBytes: 1_000_000,
+      schema: null,
     })
   })
 
@@ -120,7 +133,7 @@ describe('topic settings', () => {
       retentionMs: 9,
     })
     const entries = topicConfigEntries({ 'retention.ms': '9' }, operator)
-    expect(entries).toHaveLength(kafka.keys.length)
+    expect(entries).toHaveLength(kafka.keys.length + 3)
     expect(entries.filter(({ source }) => source !== 'default')).toEqual([
       { name: 'max.message.bytes', value: '500', type: 'int', source: 'operator' },
       { name: 'retention.ms', value: '9', type: 'long', source: 'topic' },
