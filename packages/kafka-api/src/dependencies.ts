@@ -1,3 +1,4 @@
+import type { SchemaJudge } from '@pico/schema-registry'
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
 import type { Explain } from './explainer.ts'
@@ -56,6 +57,7 @@ export const defaultKafkaApiSettings: KafkaApiSettings = {
 export interface Dependencies {
   readonly streams: Streams
   readonly groups: Groups
+  readonly schemas: SchemaJudge
   readonly cluster: Cluster
   readonly clock: Clock
   readonly log: Logger

@@ -9,6 +9,7 @@ import {
   saslAuthenticate,
   saslHandshake,
 } from '@pico/kafka-codec'
+import { noSchemas, type SchemaJudge } from '@pico/schema-registry'
 import type { Streams } from '@pico/streams'
 import type { Clock } from './clock.ts'
 import type { Cluster, Dependencies, KafkaApiSettings } from './dependencies.ts'
@@ -59,6 +60,8 @@ import { type KafkaObserver, type Logger, silentObserver } from './observer.ts'
 
 export interface KafkaApiComponents {
   readonly streams: Streams
+  /** Of the schemas that topics can be bound to; default: there are none. */
+  readonly schemas?: SchemaJudge
   readonly cluster: Cluster
   readonly clock: Clock
   readonly log: Logger
@@ -109,13 +112,14 @@ export class KafkaRequestRefusedError extends Error {
 }
 
 export function createKafkaApi(components: KafkaApiComponents, settings: KafkaApiSettings): KafkaApi {
-  const { streams, cluster, clock, log, observer } = components
+  const { streams, schemas = noSchemas, cluster, clock, log, observer } = components
   const explain = explainer(clock, log)
   const drainer = new AbortController()
   const groups = new GroupHost({ streams, clock, explain }, settings.groups)
   const dependencies: Dependencies = {
     streams,
     groups,
+    schemas,
     cluster,
     clock,
     log,

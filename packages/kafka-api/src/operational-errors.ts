@@ -13,8 +13,8 @@ const elsewhere: Readonly<Record<Operation, number>> = {
 
 /**
  * Failures of the layers below that are nobody's bug (see their `errors.ts`), by their code, as the Kafka error that clients retry.
- * A failed append is NOT_ENOUGH_REPLICAS_AFTER_APPEND, "written but not safe, try again": KAFKA_STORAGE_ERROR, the other candidate,
- * is final for sarama's producer.
+ * A failed append is NOT_ENOUGH_REPLICAS_AFTER_APPEND, "written but not safe, try again", and one that was not begun
+ * NOT_ENOUGH_REPLICAS: KAFKA_STORAGE_ERROR, the other candidate, is final for sarama's producer.
  */
 const retriable: Readonly<Record<string, Readonly<Record<Operation, number>>>> = {
   PICO_LOG_APPEND_FAILED: {
@@ -34,6 +34,13 @@ const retriable: Readonly<Record<string, Readonly<Record<Operation, number>>>> =
   PICO_STREAMS_ELSEWHERE: elsewhere,
   PICO_METADATA_STREAM_NOT_OWNED: elsewhere,
   PICO_METADATA_UNAVAILABLE: {
+    append: kafkaErrors.notEnoughReplicas.code,
+    read: kafkaErrors.kafkaStorageError.code,
+    manage: kafkaErrors.requestTimedOut.code,
+    coordinate: kafkaErrors.coordinatorNotAvailable.code,
+  },
+  /** Nobody knows whether the records are good: nothing was written. */
+  PICO_SCHEMA_UNAVAILABLE: {
     append: kafkaErrors.notEnoughReplicas.code,
     read: kafkaErrors.kafkaStorageError.code,
     manage: kafkaErrors.requestTimedOut.code,

@@ -170,7 +170,8 @@ describe('IncrementalAlterConfigs', () => {
   it.each([
     ['retention.ms', set, 'soon', 40],
     ['no.such.key', set, '1', 40],
-    ['pico.schema', set, 'orders', 40],
+    ['pico.schema', set, 'missing', 40],
+    ['pico.schema', set, 'no name', 40],
     ['pico.schema.validate', set, 'true', 40],
     ['retention.ms', append, '1', 40],
     ['retention.ms', subtract, '1', 40],

@@ -27,6 +27,7 @@ import {
   type KafkaObserver,
 } from '../src/index.ts'
 import { collectedLog } from './collected-log.ts'
+import { PrefixJudge } from './prefix-judge.ts'
 import { TestClock } from './test-clock.ts'
 import { requestBytes } from './wire-client.ts'
 
@@ -42,6 +43,7 @@ const hourMs = 3_600_000
 /** The whole broker without a socket: handlers, streams and log over a memory store and a database in memory. */
 export class KafkaSystem {
   readonly clock = new TestClock()
+  readonly schemas = new PrefixJudge()
   readonly log = collectedLog()
   readonly store: ObjectStore & SegmentStore & FaultInjection = withFaults(openMemoryStore())
   readonly #metadata: Metadata
@@ -62,7 +64,7 @@ export class KafkaSystem {
 
   /** A new run of the node over the same data; the one before is left as a dead process leaves it. */
   async start(settings: SystemSettings = {}): Promise<void> {
-    const { clock, store } = this
+    const { clock, store, schemas } = this
     const metadata = this.#metadata
     const node = await metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, clock.nowMs())
     this.#engine = await openLog(
@@ -75,10 +77,14 @@ export class KafkaSystem {
         ...settings.log,
       },
     )
-    this.#streams = await openStreams({ log: this.#engine, metadata, node, clusterId: 'test', clock }, settings.streams)
+    this.#streams = await openStreams(
+      { log: this.#engine, metadata, node, clusterId: 'test', clock, schemas },
+      settings.streams,
+    )
     this.#api = createKafkaApi(
       {
         streams: this.#streams,
+        schemas,
         cluster: { brokers: () => [{ nodeId: 1, host: 'broker.test', port: 9092, rack: null }] },
         clock,
         log: this.log,

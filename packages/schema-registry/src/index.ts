@@ -1,4 +1,5 @@
 export { SchemaUnavailableError } from './errors.ts'
+export { noSchemas } from './no-schemas.ts'
 export type {
   Judged,
   RecordProblem,

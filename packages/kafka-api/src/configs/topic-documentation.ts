@@ -36,6 +36,12 @@ export const topicDocumentation: Readonly<Record<string, string>> = {
   'min.compaction.lag.ms':
     'How long, in milliseconds, a record is at least kept, whatever its key, in a topic that is compacted.',
   'min.insync.replicas': `${inert} a record is acknowledged when the object store, or the disk of the log, has it.`,
+  'pico.schema':
+    'Schema that the topic is bound to, as "name:version". A name alone is bound to the newest version there is when it is set.',
+  'pico.schema.encoding':
+    'How the values of records are written: "plain" is the value alone; "confluent" has a zero byte and the id of the schema before it, and for Protobuf the indexes of the message type.',
+  'pico.schema.validate':
+    'Whether records are held to pico.schema before they are written. A batch with one that is not as the schema wants it is refused as a whole. Records without a value pass in topics with the policy "compact" only.',
   preallocate: `${inert} segments of the log are always of fixed size.`,
   'remote.copy.lag.bytes': tiered,
   'remote.copy.lag.ms': tiered,

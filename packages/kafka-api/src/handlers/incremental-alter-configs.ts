@@ -7,7 +7,7 @@ import { type Handler, handler } from '../handler.ts'
 /*
  * IncrementalAlterConfigs 0-1 (KIP-339, kafka-compat 2.10): sets, deletes, appends to or subtracts from single settings of topics. In
  * force on every open partition when it is answered. What cannot be set is INVALID_CONFIG, naming the key: unknown keys, bad values,
- * `pico.schema…`, and every key of a broker.
+ * a schema that there is not, and every key of a broker.
  * Left out: loggers, client metrics, groups (INVALID_REQUEST).
  */
 

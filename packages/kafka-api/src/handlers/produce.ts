@@ -1,5 +1,5 @@
 import { kafkaErrors, type ProduceRequest, produce, type ResponseInput } from '@pico/kafka-codec'
-import type { Partition, PartitionMiss } from '@pico/streams'
+import type { AppendOutcome, Judgement, Partition, PartitionMiss } from '@pico/streams'
 import type { Dependencies } from '../dependencies.ts'
 import { type Handler, handler, Ordered, Unanswered } from '../handler.ts'
 import { missErrorCode, topicRef } from '../partition-access.ts'
@@ -7,6 +7,9 @@ import { missErrorCode, topicRef } from '../partition-access.ts'
 /*
  * Produce 0-13 (kafka-compat 2.2): each partition is judged alone, in request order; the batch goes to the partition's gate, which
  * validates it, checks the producer and assigns offsets before the next one is looked at, so that appends happen in order of arrival.
+ * Records that are held to a schema (`pico.schema.validate`) are judged first, those of several requests at once, and then appended in
+ * the order of arrival in each partition. One bad record refuses its batch, INVALID_RECORD, and as in Kafka the producer's sequence
+ * stays where it was. A schema that cannot be had is NOT_ENOUGH_REPLICAS: every client tries that again, and nothing was written.
  * acks 1 and all are the same (durable before answered); acks=0 too, without an answer: a failure closes the connection.
  *
  * v0-2: old message sets, converted to one v2 batch (librdkafka asks for v0 to learn which codecs there are). v8: record errors and a
@@ -42,8 +45,9 @@ type PartitionAnswer = {
 /** One partition of a request, and what becomes of it. */
 interface Append {
   readonly topic: ProduceRequest['topicData'][number]
-  /** Borrowed from the request. */
+  /** Borrowed from the request, unless `isCopied`. */
   records: Uint8Array
+  isCopied: boolean
   readonly answer: PartitionAnswer
   /** Resolves, never rejects, when the records are durable or have failed; `answer` is final then. Null when nothing was appended. */
   settled: Promise<void> | null
@@ -52,7 +56,7 @@ interface Append {
 /** What came of looking for a partition. */
 type Found = Partition | PartitionMiss | { readonly error: unknown }
 
-export function produceHandler({ streams, clock, explain }: Dependencies): Handler {
+export function produceHandler({ streams, schemas, clock, explain }: Dependencies): Handler {
   return handler({
     api: produce,
     versions: [0, 13],
@@ -74,12 +78,15 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
     },
   })
 
-  /** Appends in request order. Null when all has been handed over; otherwise partitions have to be opened first. */
+  /**
+   * Appends in request order. Null when all has been handed over; otherwise partitions have to be opened first, or what waits to be
+   * judged is too much to take more.
+   */
   function appendAll(appends: readonly Append[], apiVersion: number): Promise<void> | null {
     const found = appends.map((append) => find(append, apiVersion))
     if (found.some((partition) => partition instanceof Promise)) return appendOnceOpen(appends, found, apiVersion)
     for (const [at, append] of appends.entries()) appendTo(found[at] as Found, append, apiVersion)
-    return null
+    return roomIn(found as Found[])
   }
 
   /** Only the first request after a start or a long silence comes here: its records, borrowed until we return, are copied. */
@@ -88,10 +95,18 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
     opening: readonly (Found | Promise<Found>)[],
     apiVersion: number,
   ): Promise<void> {
-    for (const append of appends) append.records = Uint8Array.from(append.records)
+    for (const append of appends) keep(append)
     return Promise.all(opening).then((found) => {
       for (const [at, append] of appends.entries()) appendTo(found[at], append, apiVersion)
+      return roomIn(found) ?? undefined
     })
+  }
+
+  /** When this connection may bring more for those partitions. Null: now. */
+  function roomIn(found: readonly Found[]): Promise<void> | null {
+    const full = found.filter((partition) => isPartition(partition) && !partition.hasJudgingRoom)
+    if (full.length === 0) return null
+    return Promise.all(full.map((partition) => (partition as Partition).whenJudgingRoom())).then(() => undefined)
   }
 
   function find({ topic, answer }: Append, apiVersion: number): Found | Promise<Found> {
@@ -120,11 +135,35 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
   }
 
   function appendOne(append: Append, partition: Partition, apiVersion: number): void {
-    const { answer, records } = append
-    const { accepted, refused } =
-      apiVersion < firstWithBatches
-        ? partition.appendMessageSet(records)
-        : partition.append(records, { zstdAllowed: apiVersion >= firstWithZstd })
+    if (!partition.isJudged) {
+      append.settled = appended(append, partition, handOver(append, partition, apiVersion, null))
+      return
+    }
+    keep(append)
+    append.settled = partition
+      .judged(
+        append.records.length,
+        (schema) => schemas.judgeBatch(schema, append.records),
+        (judgement) => handOver(append, partition, apiVersion, judgement),
+      )
+      .then((outcome) => appended(append, partition, outcome) ?? undefined)
+      .catch((error: unknown) => failed(append, error))
+  }
+
+  function handOver(
+    { records }: Append,
+    partition: Partition,
+    apiVersion: number,
+    judgement: Judgement | null,
+  ): AppendOutcome {
+    return apiVersion < firstWithBatches
+      ? partition.appendMessageSet(records, judgement)
+      : partition.append(records, { zstdAllowed: apiVersion >= firstWithZstd, judgement })
+  }
+
+  /** What an append came to, into its answer. Resolves when it is durable or has failed; null when nothing was appended. */
+  function appended(append: Append, partition: Partition, { accepted, refused }: AppendOutcome): Promise<void> | null {
+    const { answer } = append
     if (refused !== undefined) {
       answer.errorCode = refused.errorCode
       answer.errorMessage = refused.message
@@ -134,7 +173,7 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
         batchIndex,
         batchIndexErrorMessage: message,
       }))
-      return
+      return null
     }
     const succeeded = () => {
       answer.errorCode = 0
@@ -142,7 +181,7 @@ export function produceHandler({ streams, clock, explain }: Dependencies): Handl
       answer.logAppendTimeMs = BigInt(accepted.logAppendTimeMs)
       answer.logStartOffset = BigInt(partition.startOffset)
     }
-    append.settled = accepted.committed.then(succeeded, (error: unknown) => failed(append, error))
+    return accepted.committed.then(succeeded, (error: unknown) => failed(append, error))
   }
 
   function failed(append: Append, error: unknown): void {
@@ -174,6 +213,7 @@ function appendsOf(request: ProduceRequest): Append[] {
     topic.partitionData.map(({ index, records }) => ({
       topic,
       records: records ?? noRecords,
+      isCopied: false,
       answer: {
         index,
         // What an append that is still under way says when time is up.
@@ -190,6 +230,16 @@ function appendsOf(request: ProduceRequest): Append[] {
 }
 
 const noRecords = new Uint8Array(0)
+
+/** Its records last from now on. */
+function keep(append: Append): void {
+  if (!append.isCopied) append.records = Uint8Array.from(append.records)
+  append.isCopied = true
+}
+
+function isPartition(found: Found): found is Partition {
+  return typeof found !== 'string' && 'append' in found
+}
 
 /** The error code that every partition gets, or 0. */
 function refuseWhole({ acks, transactionalId }: ProduceRequest): number {
