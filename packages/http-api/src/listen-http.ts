@@ -1,3 +1,4 @@
+import { noSchemas, type SchemaJudge } from '@pico/schema-registry'
 import type { Streams } from '@pico/streams'
 import { durableStreamsService } from './durable-streams/service.ts'
 import type { HttpSettings } from './http-settings.ts'
@@ -9,6 +10,8 @@ import type { Clock, Logger } from './server/surroundings.ts'
 
 export interface HttpComponents {
   readonly streams: Streams
+  /** Of the schemas that streams can be bound to; default: there are none. */
+  readonly schemas?: SchemaJudge
   readonly clock: Clock
   readonly log: Logger
   readonly observer?: HttpObserver
@@ -21,22 +24,23 @@ export interface HttpComponents {
  * @throws the error of `listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL, ENOTFOUND.
  */
 export function listenHttp(
-  { streams, clock, log, observer = silentHttpObserver, random = Math.random }: HttpComponents,
+  { streams, schemas = noSchemas, clock, log, observer = silentHttpObserver, random = Math.random }: HttpComponents,
   settings: HttpSettings,
 ): Promise<HttpListener> {
   const components = { clock, log, observer, room: streams }
-  return openHttpServer(serviceOf({ streams, clock, log, observer, random }, settings), components, settings)
+  const service = serviceOf({ streams, schemas, clock, log, observer, random }, settings)
+  return openHttpServer(service, components, settings)
 }
 
 function serviceOf(
-  { streams, clock, log, observer, random }: Required<HttpComponents>,
+  { streams, schemas, clock, log, observer, random }: Required<HttpComponents>,
   settings: HttpSettings,
 ): HttpService {
   const { paths } = streams
   const { routing, longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs } = settings
   if (settings.protocol === 'pico') {
-    return picoService({ paths, clock, log, observer, random, settings, sharedPages: new SharedPages() })
+    return picoService({ paths, schemas, clock, log, observer, random, settings, sharedPages: new SharedPages() })
   }
   const how = { routing, longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs }
-  return durableStreamsService({ streams: paths, clock, random, observer }, how)
+  return durableStreamsService({ streams: paths, schemas, clock, random, observer }, how)
 }

@@ -24,8 +24,10 @@ export const errorStatuses = {
   too_large: 413,
   /** Of the admin API, which takes JSON alone. */
   unsupported_media_type: 415,
-  /** A record that cannot be stored as it is. */
+  /** A record that cannot be stored as it is, or is not as the stream's schema wants it. */
   invalid_record: 422,
+  /** `Pico-Schema` names none that there is. */
+  unknown_schema: 422,
   headers_too_large: 431,
   internal: 500,
   /** Storage or metadata do not answer, or there is no room: try again after `Retry-After`. */
@@ -43,6 +45,18 @@ export const errorBodySchema = z.object({
   message: z.string(),
   /** The tail, where knowing it helps. */
   next_seq: z.number().int().nonnegative().optional(),
+  /** Of records that are not as their schema wants them, one after the other. */
+  problems: z
+    .array(
+      z.object({
+        /** Which record of the request, from 0. */
+        index: z.number().int().nonnegative(),
+        /** Where in its body: a JSON Pointer, empty for all of it. */
+        path: z.string(),
+        reason: z.string(),
+      }),
+    )
+    .optional(),
 })
 
 export type ErrorBody = z.infer<typeof errorBodySchema>

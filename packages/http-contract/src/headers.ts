@@ -8,6 +8,7 @@ export const picoHeaders = {
   closed: 'Pico-Closed',
   ttl: 'Pico-TTL',
   expiresAt: 'Pico-Expires-At',
+  schema: 'Pico-Schema',
   upToDate: 'Pico-Up-To-Date',
   cursor: 'Pico-Cursor',
   producerId: 'Pico-Producer-Id',

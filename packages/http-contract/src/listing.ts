@@ -13,6 +13,8 @@ export const listedStreamSchema = z.object({
   ttl: z.number().nonnegative().optional(),
   /** RFC 3339: when the stream ends. */
   expires_at: z.string().optional(),
+  /** That it is bound to, as `name:version`. */
+  schema: z.string().optional(),
 })
 
 /** `GET /`, in name order. */

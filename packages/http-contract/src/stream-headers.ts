@@ -4,6 +4,7 @@ import { decimalInteger, trueOrFalse } from './integers.ts'
 /** Longest that `retention.ms` can say. */
 const ttlSecondsMax = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 
+const schemaName = /^[A-Za-z0-9._-]{1,249}(?::[1-9][0-9]{0,8})?$/
 const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 const unixMs = /^\d{1,16}$/
 
@@ -26,6 +27,8 @@ export const createHeadersSchema = z
     'pico-expires-at': pointInTime.optional(),
     /** Make it sealed. */
     'pico-closed': trueOrFalse.optional(),
+    /** Schema that all records are held to, `name:version`; a name alone means its newest version now. */
+    'pico-schema': z.string().regex(schemaName, 'is no name of a schema, or name:version').optional(),
   })
   .refine(
     (headers) => headers['pico-ttl'] === undefined || headers['pico-expires-at'] === undefined,

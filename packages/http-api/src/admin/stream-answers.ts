@@ -7,6 +7,7 @@ import {
 } from '@pico/http-contract'
 import type { StreamDescription, StreamMiss } from '@pico/streams'
 import { badRequest, HttpError } from '../server/http-error.ts'
+import { boundSchemaOf } from '../stream-schema.ts'
 import type { AdminBackend } from './admin-backend.ts'
 import type { KnownStream } from './directory.ts'
 import { type Whereabouts, whereabouts } from './whereabouts.ts'
@@ -100,6 +101,7 @@ function adminStream(
   const ownerLocal = ownerNodeId === node.nodeId
   const isOwned = ownerNodeId !== null && liveNodes.has(ownerNodeId)
   const toNode = targets.get(streamId)
+  const { schema, isValidated } = boundSchemaOf(config)
   const retentionMs = Number(config['retention.ms'] ?? -1)
   return {
     name: stream.name,
@@ -112,6 +114,8 @@ function adminStream(
     ttlSeconds: retentionMs < 0 ? null : retentionMs / 1000,
     expiresAtMs: expiry.kind === 'at' ? expiry.expiresAtMs : null,
     idleTtlSeconds: expiry.kind === 'idle' ? expiry.ttlSeconds : null,
+    schema,
+    schemaValidated: isValidated,
     closed: stream.closed,
     state: !isOwned ? 'unassigned' : toNode === undefined ? 'assigned' : 'transferring',
     epoch: stream.leaderEpoch,

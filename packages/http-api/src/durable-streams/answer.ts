@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@pico/http-contract'
-import type { NotOwner, StreamMiss } from '@pico/streams'
+import { type Judgement, type NotOwner, type RecordProblem, type StreamMiss, schemaProblemText } from '@pico/streams'
 import type { Following } from './event-feed.ts'
 import type { Problem } from './problem.ts'
 
@@ -29,6 +29,7 @@ export interface Refusal {
   readonly headers: AnswerHeaders
   /** In place of the code's own: a protocol may know a finer one. */
   readonly status?: number
+  readonly problems?: readonly RecordProblem[]
 }
 
 export function done(status: number, headers: AnswerHeaders, body: Done['body'] = null): Done {
@@ -41,6 +42,11 @@ export function refused(code: ErrorCode, message: string, headers: AnswerHeaders
 
 export function badRequest(problem: Problem): Refusal {
   return refused('bad_request', problem.message)
+}
+
+/** Messages that are not as the stream's schema wants them. */
+export function breaksSchema(judgement: Judgement): Refusal {
+  return { ...refused('invalid_record', schemaProblemText(judgement)), problems: judgement.problems }
 }
 
 /** Deleted streams are 410 while forks still read what they hold. */

@@ -1,5 +1,22 @@
-import type { CloseOutcome, HttpProducerStamp, PathStream, RecordsRefusal } from '@pico/streams'
-import { type Answer, type AnswerHeaders, badRequest, done, missed, type Refusal, refused } from './answer.ts'
+import type { SchemaJudge } from '@pico/schema-registry'
+import type {
+  AppendRecordsOutcome,
+  AppendTerms,
+  CloseOutcome,
+  HttpProducerStamp,
+  PathStream,
+  RecordsRefusal,
+} from '@pico/streams'
+import {
+  type Answer,
+  type AnswerHeaders,
+  badRequest,
+  breaksSchema,
+  done,
+  missed,
+  type Refusal,
+  refused,
+} from './answer.ts'
 import { jsonMessages } from './json-messages.ts'
 import type { KnownJson } from './known-json.ts'
 import { givenContentType, isSameMediaType, modeOf } from './media-type.ts'
@@ -12,21 +29,23 @@ import { isTrue } from './stream-closed.ts'
 /**
  * POST: appends the body, closes the stream, or both in one. What is wrong is looked for in this order: producer headers, an empty body, its
  * type missing, the stream, closed, the type, the producer, `Stream-Seq`, JSON. Nothing is written, and no number is used up, unless all is right.
- * Messages that are no JSON are told before the producer is asked, because the producer is asked by appending.
+ * Messages that are no JSON are told before the producer is asked, because the producer is asked by appending; that they are not as the
+ * stream's schema wants them comes last.
  */
-export async function append(request: DurableRequest, { streams, knownJson }: DurableStreamsParts): Promise<Answer> {
+export async function append(request: DurableRequest, parts: DurableStreamsParts): Promise<Answer> {
   const wanted = parseAppend(request)
   if (wanted instanceof Problem) return badRequest(wanted)
+  const { streams } = parts
   // Nothing is awaited when the stream is open: requests are appended in the order they came.
   const opening = streams.open(request.name)
   const stream = opening instanceof Promise ? await opening : opening
   if (typeof stream === 'string' || 'kind' in stream) return missed(stream)
-  const answer = await appendTo(stream, wanted, knownJson)
+  const answer = await appendTo(stream, wanted, parts)
   if (answer !== 'not-serving') return answer
   // Deleted or moved in between, and maybe made anew.
   const reopened = await streams.open(request.name)
   if (typeof reopened === 'string' || 'kind' in reopened) return missed(reopened)
-  const secondAnswer = await appendTo(reopened, wanted, knownJson)
+  const secondAnswer = await appendTo(reopened, wanted, parts)
   if (secondAnswer !== 'not-serving') return secondAnswer
   return refused('unavailable', 'the stream is being deleted or moved', { 'Retry-After': '1' })
 }
@@ -54,23 +73,52 @@ function parseAppend({ header, body }: DurableRequest): WantedAppend | Problem {
   return { producer, close, body, contentType: contentType ?? '', streamSeq: header('stream-seq') ?? null }
 }
 
-async function appendTo(stream: PathStream, wanted: WantedAppend, known: KnownJson): Promise<Answer | 'not-serving'> {
+interface AppendParts {
+  readonly schemas: SchemaJudge
+  readonly knownJson: KnownJson
+}
+
+async function appendTo(
+  stream: PathStream,
+  wanted: WantedAppend,
+  { schemas, knownJson }: AppendParts,
+): Promise<Answer | 'not-serving'> {
   const { producer, streamSeq, close, body, contentType } = wanted
   if (body.length === 0) return closed(await stream.closeNow(producer ?? undefined), stream, producer)
   const values = stream.closed ? [body] : messagesOf(body, contentType, stream)
   if (values instanceof Problem) return badRequest(values)
   if (!Array.isArray(values)) return values
-  const outcome = stream.appendRecords(
-    values.map((value) => ({ value })),
-    { ...(producer !== null && { producer }), ...(streamSeq !== null && { streamSeq }), close },
-  )
+  const terms = { ...(producer !== null && { producer }), ...(streamSeq !== null && { streamSeq }), close }
+  if (stream.isJudged && !stream.hasJudgingRoom) return refused('unavailable', tooMuchJudging, { 'Retry-After': '1' })
+  const outcome = stream.isJudged
+    ? await judgedAppend(stream, values, terms, schemas)
+    : stream.appendRecords(recordsOf(values), terms)
   if (outcome.kind === 'refused') return refusal(outcome.why, producer)
   await outcome.committed
   if (outcome.kind === 'duplicate') return duplicate(outcome, stream, producer)
   const { baseOffset, nextOffset } = outcome
-  if (modeOf(stream.contentType) === 'json') known.add(stream, baseOffset, nextOffset)
+  if (modeOf(stream.contentType) === 'json') knownJson.add(stream, baseOffset, nextOffset)
   const headers = { ...nextHeader(nextOffset), ...closedHeader(close) }
   return producer === null ? done(204, headers) : done(200, { ...headers, ...echo(producer.epoch, producer.sequence) })
+}
+
+const tooMuchJudging = 'too many records wait to be judged by the schema of the stream'
+
+function judgedAppend(
+  stream: PathStream,
+  values: readonly Buffer[],
+  terms: AppendTerms,
+  schemas: SchemaJudge,
+): Promise<AppendRecordsOutcome> {
+  return stream.judged(
+    values.reduce((sum, { length }) => sum + length, 0),
+    (schema) => schemas.judgeValues(schema, values),
+    (judgement) => stream.appendRecords(recordsOf(values), { ...terms, judgement }),
+  )
+}
+
+function recordsOf(values: readonly Buffer[]) {
+  return values.map((value) => ({ value }))
 }
 
 /** One record a message. Of a stream that is closed already, nobody asks what they would have been. */
@@ -134,6 +182,8 @@ function refusal(why: RecordsRefusal, producer: HttpProducerStamp | null): Answe
       return refused('too_large', why.message)
     case 'invalid-record':
       return refused('invalid_record', `message ${why.index}: ${why.message}`)
+    case 'breaks-schema':
+      return breaksSchema(why.judgement)
     case 'not-serving':
       return why.kind
   }

@@ -119,6 +119,10 @@ function created(outcome: CreateStreamOutcome, request: DurableRequest): Answer 
       return refused('bad_request', 'Stream-Fork-Offset is beyond the tail of the source')
     case 'fork-below-start':
       return refused('out_of_range', 'Stream-Fork-Offset is before what the source still has')
+    case 'unknown-schema':
+    case 'breaks-schema':
+      // Of what a request binds, and this protocol has no word for that.
+      throw new Error(`creating a stream came to ${outcome.kind}`)
     case 'not-owner':
       return outcome
   }

@@ -1,3 +1,4 @@
+import type { SchemaJudge } from '@pico/schema-registry'
 import type { PathStreams } from '@pico/streams'
 import type { HttpObserver } from '../server/observer.ts'
 import type { Clock } from '../server/surroundings.ts'
@@ -24,6 +25,7 @@ export interface DurableRequest {
 
 export interface DurableStreamsComponents {
   readonly streams: PathStreams
+  readonly schemas: SchemaJudge
   readonly clock: Clock
   readonly observer: HttpObserver
   /** At least 0, below 1. */

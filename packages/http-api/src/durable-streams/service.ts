@@ -106,8 +106,12 @@ function respond(exchange: Exchange, answer: Answer, parts: DurableStreamsParts)
       new EventFeed(exchange, answer.following, parts).start(listOf(answer.headers), answer.following.first)
       break
     case 'refused': {
-      const { code, message, headers, status } = answer
-      throw new HttpError(code, message, { headers: listOf(headers), ...(status !== undefined && { status }) })
+      const { code, message, headers, status, problems } = answer
+      throw new HttpError(code, message, {
+        headers: listOf(headers),
+        ...(status !== undefined && { status }),
+        ...(problems !== undefined && { problems }),
+      })
     }
     case 'not-owner':
       throw elsewhere(exchange, answer, parts.settings.routing)

@@ -13,7 +13,7 @@ import type { z } from 'zod'
 import type { Operation } from './operation.ts'
 
 const stream = '/{stream}'
-const { startSeq, nextSeq, timestamp, ttl, expiresAt, closed, upToDate, cursor } = picoHeaders
+const { startSeq, nextSeq, timestamp, ttl, expiresAt, schema, closed, upToDate, cursor } = picoHeaders
 const { producerEpoch, producerSeq, expectedSeq, receivedSeq } = picoHeaders
 
 /** Of any request about a stream: a bad name, another node that has it (and where), storage or metadata that do not answer. */
@@ -50,10 +50,10 @@ export function picoOperations(server: string): Operation[] {
       body: records,
       answers: {
         200: {
-          description: 'It is there already, with this content type',
-          headers: ['Location', startSeq, nextSeq, closed],
+          description: 'It is there already, with this content type, and this schema where one is named',
+          headers: ['Location', startSeq, nextSeq, schema, closed],
         },
-        201: { description: 'It was made', headers: ['Location', startSeq, nextSeq, closed] },
+        201: { description: 'It was made', headers: ['Location', startSeq, nextSeq, schema, closed] },
       },
       errors: { ...anyStream, 403: [], 413: [], 422: [] },
     },
@@ -111,7 +111,10 @@ export function picoOperations(server: string): Operation[] {
       operationId: 'streams.describe',
       summary: 'Describes a stream',
       answers: {
-        200: { description: 'It is there', headers: [startSeq, nextSeq, ttl, expiresAt, closed, 'Content-Type'] },
+        200: {
+          description: 'It is there',
+          headers: [startSeq, nextSeq, ttl, expiresAt, schema, closed, 'Content-Type'],
+        },
         ...withoutBody(anyStream),
         404: { description: 'There is no such stream' },
       },

@@ -1,6 +1,6 @@
 import { picoHeaders } from '@pico/http-contract'
 import type { HttpProducerStamp, RecordsRefusal } from '@pico/streams'
-import { HttpError, unavailable } from '../server/http-error.ts'
+import { breaksSchema, HttpError, unavailable } from '../server/http-error.ts'
 
 /** Why nothing was appended, as the client is told. */
 export function refusedAppend(why: RecordsRefusal, producer: HttpProducerStamp | undefined): HttpError {
@@ -27,6 +27,8 @@ export function refusedAppend(why: RecordsRefusal, producer: HttpProducerStamp |
       return new HttpError('too_large', why.message)
     case 'invalid-record':
       return new HttpError('invalid_record', `record ${why.index}: ${why.message}`)
+    case 'breaks-schema':
+      return breaksSchema(why.judgement)
     case 'stream-seq':
       return new HttpError('conflict', 'Stream-Seq is not above the last one')
     case 'not-serving':

@@ -1,20 +1,22 @@
 import { type AppendHeaders, appendHeadersSchema } from '@pico/http-contract'
 import type { RecordInput } from '@pico/record-batch'
-import type { AppendTerms, PathStream } from '@pico/streams'
+import type { AppendRecordsOutcome, AppendTerms, PathStream } from '@pico/streams'
 import type { Exchange } from '../server/exchange.ts'
-import { badRequest, HttpError } from '../server/http-error.ts'
+import { badRequest, HttpError, unavailable } from '../server/http-error.ts'
 import { openedStream, writableStreamNameOf } from './addressed-stream.ts'
 import { answerAppended, answerClosed } from './append-answer.ts'
 import { recordsOfBody } from './append-body.ts'
 import { refusedAppend } from './append-refusal.ts'
 import type { PicoParts } from './pico-parts.ts'
+import { recordValues } from './record-values.ts'
 import { headersOf } from './request-values.ts'
 import { trim } from './trim.ts'
 
 /*
  * POST /{stream}: appends the records of the body, all of them in one batch or none; seals the stream, with or without records; or
  * trims it. An append to a stream that is open is handed over in the turn in which its body is complete, without a promise in
- * between: requests are appended in the order in which they arrive.
+ * between: requests are appended in the order in which they arrive. Where records are held to a schema, it takes its place among those
+ * that wait to be judged in that turn, and so keeps the order too.
  */
 
 const headerNames = [
@@ -58,15 +60,25 @@ function appendBody(append: Append, body: Buffer): void {
   const stream = openedStream(exchange, parts.paths, name, parts.settings.routing)
   // The body is ours until we return.
   if (stream instanceof Promise) appendOnceOpen(append, Buffer.from(body), stream)
+  else if (stream.isJudged) appendJudged(append, Buffer.from(body), stream)
   else if (!appendTo(stream, append, recordsOf(append, body))) appendOnceOpen(append, Buffer.from(body))
+}
+
+/** Once more where the stream is not served any more: there may be a new one, here or elsewhere. */
+function appendJudged(append: Append, body: Buffer, stream: PathStream): void {
+  judgedAppend(stream, append, recordsOf(append, body))
+    .then((isTaken) => isTaken || appendOnceOpen(append, body))
+    .catch((error) => append.exchange.fail(error))
 }
 
 /** Also where the stream that we had is not served any more: there may be a new one, here or elsewhere. */
 function appendOnceOpen(append: Append, body: Buffer, opening?: Promise<PathStream>): void {
   const { exchange, parts, name, terms } = append
   const reopened = async () => openedStream(exchange, parts.paths, name, parts.settings.routing)
-  const appending = (opening ?? reopened()).then((stream) => {
-    if (!appendTo(stream, append, recordsOf(append, body))) throw refusedAppend({ kind: 'not-serving' }, terms.producer)
+  const appending = (opening ?? reopened()).then(async (stream) => {
+    const records = recordsOf(append, body)
+    const isTaken = stream.isJudged ? await judgedAppend(stream, append, records) : appendTo(stream, append, records)
+    if (!isTaken) throw refusedAppend({ kind: 'not-serving' }, terms.producer)
   })
   appending.catch((error) => exchange.fail(error))
 }
@@ -90,7 +102,29 @@ function appendTo(stream: PathStream, { exchange, terms }: Append, records: read
     )
     return true
   }
-  const outcome = stream.appendRecords(records, terms)
+  return answer(stream.appendRecords(records, terms), stream, { exchange, terms })
+}
+
+/** As `appendTo`, when the records have been judged. They last as long. */
+async function judgedAppend(stream: PathStream, append: Append, records: readonly RecordInput[]): Promise<boolean> {
+  const { exchange, parts, terms } = append
+  if (records.length === 0) return appendTo(stream, append, records)
+  if (!stream.hasJudgingRoom) throw unavailable('too many records wait to be judged by the schema of the stream')
+  const values = recordValues(records)
+  const outcome = await stream.judged(
+    values.reduce((sum, value) => sum + (value?.length ?? 0), 0),
+    (schema) => parts.schemas.judgeValues(schema, values),
+    (judgement) => stream.appendRecords(records, { ...terms, judgement }),
+  )
+  return answer(outcome, stream, { exchange, terms })
+}
+
+/** False if the stream is not served any more. @throws HttpError */
+function answer(
+  outcome: AppendRecordsOutcome,
+  stream: PathStream,
+  { exchange, terms }: Pick<Append, 'exchange' | 'terms'>,
+) {
   if (outcome.kind === 'refused') {
     if (outcome.why.kind === 'not-serving') return false
     throw refusedAppend(outcome.why, terms.producer)

@@ -1,6 +1,7 @@
 import { type ListedStream, listQuerySchema, picoHeaders, rfc3339Of } from '@pico/http-contract'
 import type { StreamDescription } from '@pico/streams'
 import type { Exchange } from '../server/exchange.ts'
+import { boundSchemaOf } from '../stream-schema.ts'
 import { missed, streamNameOf } from './addressed-stream.ts'
 import type { PicoParts } from './pico-parts.ts'
 import { queryOf } from './request-values.ts'
@@ -21,10 +22,17 @@ export async function head(exchange: Exchange, { paths, settings }: PicoParts): 
     String(stream.nextOffset),
     ...(ttl === undefined ? [] : [picoHeaders.ttl, String(ttl)]),
     ...(expiresAt === undefined ? [] : [picoHeaders.expiresAt, expiresAt]),
+    ...schemaHeader(stream),
     ...(stream.closed ? [picoHeaders.closed, 'true'] : []),
     'Cache-Control',
     'no-store',
   ])
+}
+
+/** What it is bound to, whether or not records are held to it. */
+export function schemaHeader({ config }: StreamDescription): string[] {
+  const { schema } = boundSchemaOf(config)
+  return schema === null ? [] : [picoHeaders.schema, schema]
 }
 
 /** GET /?…: streams in the byte order of their names. */
@@ -40,6 +48,7 @@ export async function list(exchange: Exchange, { paths }: PicoParts): Promise<vo
 function listed(stream: StreamDescription): ListedStream {
   const ttl = ttlSecondsOf(stream)
   const expiresAt = expiresAtOf(stream)
+  const { schema } = boundSchemaOf(stream.config)
   return {
     name: stream.name,
     ...(stream.topic !== null && { topic: stream.topic }),
@@ -49,6 +58,7 @@ function listed(stream: StreamDescription): ListedStream {
     closed: stream.closed,
     ...(ttl !== undefined && { ttl }),
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    ...(schema !== null && { schema }),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { SchemaJudge } from '@pico/schema-registry'
 import type { PathStreams } from '@pico/streams'
 import type { HttpSettings } from '../http-settings.ts'
 import type { HttpObserver } from '../server/observer.ts'
@@ -7,6 +8,7 @@ import type { SharedPages } from './shared-pages.ts'
 /** What the routes work with. */
 export interface PicoParts {
   readonly paths: PathStreams
+  readonly schemas: SchemaJudge
   readonly clock: Clock
   readonly log: Logger
   readonly observer: HttpObserver

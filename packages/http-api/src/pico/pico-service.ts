@@ -12,18 +12,18 @@ import { read } from './read.ts'
 const methods = 'GET, HEAD, POST, PUT, DELETE, OPTIONS'
 const methodsOfRoot = 'GET, HEAD, OPTIONS'
 
-const { startSeq, nextSeq, timestamp, cursor, upToDate, closed, ttl, expiresAt } = picoHeaders
+const { startSeq, nextSeq, timestamp, cursor, upToDate, closed, ttl, expiresAt, schema } = picoHeaders
 const { producerId, producerEpoch, producerSeq, expectedSeq, receivedSeq, matchSeq, trimSeq } = picoHeaders
 
 const cors: CorsRules = {
   methods,
   requestHeaders: [
     ...['Content-Type', 'Authorization', 'If-None-Match', 'Last-Event-ID'],
-    ...[ttl, expiresAt, closed, producerId, producerEpoch, producerSeq, matchSeq, trimSeq],
+    ...[ttl, expiresAt, closed, schema, producerId, producerEpoch, producerSeq, matchSeq, trimSeq],
   ].join(', '),
   exposedHeaders: [
     ...['Content-Type', 'ETag', 'Location', 'Retry-After'],
-    ...[startSeq, nextSeq, timestamp, cursor, upToDate, closed, ttl, expiresAt],
+    ...[startSeq, nextSeq, timestamp, cursor, upToDate, closed, ttl, expiresAt, schema],
     ...[producerEpoch, producerSeq, expectedSeq, receivedSeq],
   ].join(', '),
 }

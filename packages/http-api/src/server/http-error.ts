@@ -1,4 +1,5 @@
 import { type ErrorBody, type ErrorCode, errorStatuses } from '@pico/http-contract'
+import { type Judgement, type RecordProblem, schemaProblemText } from '@pico/streams'
 
 /** A request that is answered with an error: what the client is told, and nothing else. */
 export class HttpError extends Error {
@@ -6,18 +7,25 @@ export class HttpError extends Error {
   /** Header names and values in turn. */
   readonly headers: readonly string[]
   readonly nextSeq: number | undefined
+  readonly problems: readonly RecordProblem[] | undefined
   readonly #status: number | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { readonly headers?: readonly string[]; readonly nextSeq?: number; readonly status?: number } = {},
+    more: {
+      readonly headers?: readonly string[]
+      readonly nextSeq?: number
+      readonly status?: number
+      readonly problems?: readonly RecordProblem[]
+    } = {},
   ) {
     super(message)
     this.name = 'HttpError'
     this.code = code
     this.headers = more.headers ?? []
     this.nextSeq = more.nextSeq
+    this.problems = more.problems
     this.#status = more.status
   }
 
@@ -26,13 +34,23 @@ export class HttpError extends Error {
   }
 
   get body(): ErrorBody {
-    const { code, message, nextSeq } = this
-    return { error: code, message, ...(nextSeq === undefined ? {} : { next_seq: nextSeq }) }
+    const { code, message, nextSeq, problems } = this
+    return {
+      error: code,
+      message,
+      ...(nextSeq !== undefined && { next_seq: nextSeq }),
+      ...(problems !== undefined && { problems: [...problems] }),
+    }
   }
 }
 
 export function badRequest(message: string): HttpError {
   return new HttpError('bad_request', message)
+}
+
+/** Records that are not as their schema wants them. */
+export function breaksSchema(judgement: Judgement): HttpError {
+  return new HttpError('invalid_record', schemaProblemText(judgement), { problems: judgement.problems })
 }
 
 /** Something that time may cure. */

@@ -10,6 +10,7 @@ const passing: Readonly<Record<string, string>> = {
   PICO_STREAMS_ELSEWHERE: 'another node has the stream and did not let go of it in time',
   PICO_METADATA_STREAM_NOT_OWNED: 'the stream has been moved to another node',
   PICO_METADATA_UNAVAILABLE: 'the metadata database does not answer',
+  PICO_SCHEMA_UNAVAILABLE: 'the schema of the stream cannot be had for the moment',
   PICO_METADATA_FENCED: 'another node has taken over',
   PICO_HTTP_DAMAGED_RECORDS: 'the records could not be read',
 }
@@ -19,6 +20,7 @@ const warned: ReadonlySet<string> = new Set([
   'PICO_LOG_APPEND_FAILED',
   'PICO_LOG_READ_FAILED',
   'PICO_METADATA_UNAVAILABLE',
+  'PICO_SCHEMA_UNAVAILABLE',
   'PICO_HTTP_DAMAGED_RECORDS',
 ])
 

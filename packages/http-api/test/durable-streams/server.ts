@@ -8,11 +8,13 @@ import { openHttpServer } from '../../src/server/http-server.ts'
 import { silentHttpObserver } from '../../src/server/observer.ts'
 import { defaultHttpServerSettings } from '../../src/server/settings.ts'
 import type { Logger } from '../../src/server/surroundings.ts'
+import { PrefixJudge } from '../prefix-judge.ts'
 
 export interface TestServer {
   readonly url: string
   readonly port: number
   readonly streams: Streams
+  readonly schemas: PrefixJudge
   /** Who waits at a tail, or is sent events. */
   readonly liveReaders: number
   readonly connections: number
@@ -36,8 +38,9 @@ export async function openTestServer(
     { store, wal: { kind: 'local', store }, metadata, node, clock, format: recordBatchEntries },
     { segmentBytes: 4 * 1024 * 1024 },
   )
+  const schemas = new PrefixJudge()
   const clusterId = await metadata.nodes.clusterId()
-  const streams = await openStreams({ log, metadata, node, clusterId, clock }, {})
+  const streams = await openStreams({ log, metadata, node, clusterId, clock, schemas }, {})
   const complaints: string[] = []
   const complain = (fields: object, message: string) => {
     complaints.push(`${message} ${JSON.stringify(fields)} ${'err' in fields ? String(fields.err) : ''}`)
@@ -50,7 +53,7 @@ export async function openTestServer(
     liveReaderClosed: () => void liveReaders--,
   }
   const service = durableStreamsService(
-    { streams: streams.paths, clock, observer, random: Math.random },
+    { streams: streams.paths, schemas, clock, observer, random: Math.random },
     { longPollTimeoutMs: 400, ...durableStreams },
   )
   const listener = await openHttpServer(
@@ -63,6 +66,7 @@ export async function openTestServer(
     url,
     port: listener.port,
     streams,
+    schemas,
     complaints,
     get connections() {
       return listener.connections

@@ -31,7 +31,8 @@ async function ask(ownerAddress: string | null, routing: 'redirect' | 'local', m
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   const clock = systemClock
   const paths = withOtherOwner(pico.streams.paths, ownerAddress)
-  const parts = { paths, clock, log, observer: silentHttpObserver, random: Math.random, settings }
+  const { schemas } = pico
+  const parts = { paths, schemas, clock, log, observer: silentHttpObserver, random: Math.random, settings }
   const service = picoService({ ...parts, sharedPages: new SharedPages() })
   const listener: HttpListener = await openHttpServer(service, { clock, log }, settings)
   const answer = await fetch(`http://127.0.0.1:${listener.port}/theirs/%C3%A9?seq=1&x=%20`, {

@@ -10,6 +10,7 @@ import { openMemoryStore } from '@pico/storage/memory'
 import { openStreams, type PathStream, recordBatchEntries, type Streams } from '@pico/streams'
 import { expect } from 'vitest'
 import { defaultHttpSettings, type HttpListener, type HttpSettings, listenHttp } from '../../src/index.ts'
+import { PrefixJudge } from '../prefix-judge.ts'
 
 export interface Answer {
   readonly status: number
@@ -32,6 +33,7 @@ export interface LogLine {
 export class PicoSystem {
   readonly store: ObjectStore & SegmentStore & FaultInjection = withFaults(openMemoryStore())
   readonly lines: LogLine[] = []
+  readonly schemas = new PrefixJudge()
   readonly #metadata: Metadata
   readonly #logSettings: Partial<LogSettings>
   readonly #agent = new Agent({ keepAlive: true })
@@ -52,7 +54,7 @@ export class PicoSystem {
   }
 
   async #start(settings: Partial<HttpSettings>): Promise<void> {
-    const { store } = this
+    const { store, schemas } = this
     const clock = systemClock
     const metadata = this.#metadata
     const node = await metadata.nodes.register({ nodeId: 1, addresses: {}, slots: 1 }, clock.nowMs())
@@ -61,12 +63,13 @@ export class PicoSystem {
       { segmentBytes: 1 << 23, ...this.#logSettings },
     )
     const clusterId = await metadata.nodes.clusterId()
-    this.#streams = await openStreams({ log: this.#log, metadata, node, clusterId, clock }, {})
+    this.#streams = await openStreams({ log: this.#log, metadata, node, clusterId, clock, schemas }, {})
     const at = (level: LogLine['level']) => (fields: object, message: string) =>
       void this.lines.push({ level, fields, message })
     this.#listener = await listenHttp(
       {
         streams: this.#streams,
+        schemas,
         clock,
         log: { debug() {}, info() {}, warn: at('warn'), error: at('error') },
         observer: {

@@ -21,6 +21,10 @@ export const adminStreamSchema = z.object({
   expiresAtMs: z.number().int().nullable(),
   /** Seconds without a read or a write after which it ends (Durable Streams' TTL); null when it does not. */
   idleTtlSeconds: count.nullable(),
+  /** Schema that it is bound to, as `name:version`; null when it is not. */
+  schema: z.string().nullable(),
+  /** Records are held to it before they are written. */
+  schemaValidated: z.boolean(),
   /** Sealed: nothing is appended any more. */
   closed: z.boolean(),
   /** `unassigned`: no live node has it. `transferring`: on its way to another node. */
