@@ -43,7 +43,7 @@ const hourMs = 3_600_000
 /** The whole broker without a socket: handlers, streams and log over a memory store and a database in memory. */
 export class KafkaSystem {
   readonly clock = new TestClock()
-  readonly schemas = new PrefixJudge()
+  readonly schemas: PrefixJudge
   readonly log = collectedLog()
   readonly store: ObjectStore & SegmentStore & FaultInjection = withFaults(openMemoryStore())
   readonly #metadata: Metadata
@@ -54,6 +54,7 @@ export class KafkaSystem {
 
   private constructor(metadata: Metadata) {
     this.#metadata = metadata
+    this.schemas = new PrefixJudge(metadata)
   }
 
   static async open(settings: SystemSettings = {}): Promise<KafkaSystem> {

@@ -1,3 +1,4 @@
+import type { Metadata } from '@pico/metadata'
 import { BatchView, convertMessageSet, records } from '@pico/record-batch'
 import type { Judged, SchemaBinding, SchemaJudge } from '@pico/schema-registry'
 import type { SchemaNames } from '@pico/streams'
@@ -7,12 +8,19 @@ export class PrefixJudge implements SchemaJudge, SchemaNames {
   /** Nobody can say what is good for the moment. */
   isAway = false
   asked = 0
+  readonly #metadata: Metadata
   #held: Promise<void> | null = null
   #release: () => void = () => undefined
 
+  constructor(metadata: Metadata) {
+    this.#metadata = metadata
+  }
+
   async pin(value: string): Promise<string | null> {
-    const [name] = value.split(':')
-    return name === 'missing' ? null : `${name}:1`
+    const [name = ''] = value.split(':')
+    if (name === 'missing') return null
+    await this.#metadata.schemas.put({ name, kind: 'prefix', text: name, references: [], fingerprint: name }, null, 0)
+    return `${name}:1`
   }
 
   /** No answer until the returned function is called. */

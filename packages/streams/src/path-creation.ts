@@ -5,6 +5,7 @@ import {
   type Metadata,
   type NewStream,
   type NodeIdentity,
+  SchemaMissingError,
   StreamExistsError,
   type StreamRecord,
   TopicCollisionError,
@@ -22,7 +23,7 @@ import { Together } from './together.ts'
 import { type Topic, topicOfPath } from './topic.ts'
 import { randomUuid } from './topic-catalog.ts'
 import type { TopicConfig } from './topic-config.ts'
-import { changedTopicConfig } from './topic-config-change.ts'
+import { changedTopicConfig, unknownSchema } from './topic-config-change.ts'
 import type { Judgement, SchemaNames } from './topic-schema.ts'
 import { Turns } from './turns.ts'
 
@@ -87,6 +88,9 @@ export class PathCreation {
       return await entry.turns.take(() => this.#createNow(stream, config))
     } catch (error) {
       if (error instanceof FencedError || error instanceof LogClosedError) return this.#parts.notOwner(null)
+      if (error instanceof SchemaMissingError) {
+        return { kind: 'unknown-schema', message: unknownSchema(`${error.schemaName}:${error.version}`) }
+      }
       throw error
     } finally {
       entry.waiting -= 1
@@ -135,13 +139,17 @@ export class PathCreation {
     })
   }
 
-  /** Where one of them is taken, each is made by itself. */
+  /** Where one of them cannot be made, each is made by itself. */
   async #create(rows: readonly NewStream[]): Promise<(StreamRecord | Error)[]> {
     const { metadata, clock } = this.#parts
     try {
       return await metadata.streams.create(rows, clock.nowMs())
     } catch (error) {
-      if (!(error instanceof StreamExistsError || error instanceof TopicCollisionError)) throw error
+      const isOfOne =
+        error instanceof StreamExistsError ||
+        error instanceof TopicCollisionError ||
+        error instanceof SchemaMissingError
+      if (!isOfOne) throw error
       if (rows.length === 1) return [error]
       const records: (StreamRecord | Error)[] = []
       for (const row of rows) records.push(...(await this.#create([row])))

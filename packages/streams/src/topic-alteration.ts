@@ -1,8 +1,14 @@
-import { type Metadata, MetadataUnavailableError, type NewStream, StreamExistsError } from '@pico/metadata'
+import {
+  type Metadata,
+  MetadataUnavailableError,
+  type NewStream,
+  SchemaMissingError,
+  StreamExistsError,
+} from '@pico/metadata'
 import { streamNameOf } from './names.ts'
 import type { AlterTopicOutcome, TopicConfigChange } from './streams.ts'
 import type { Topic } from './topic.ts'
-import { type ConfigChangeParts, changedTopicConfig } from './topic-config-change.ts'
+import { type ConfigChangeParts, changedTopicConfig, unknownSchema } from './topic-config-change.ts'
 
 /** What became of a topic that was to be altered: as it is, or only would be, from now on. */
 export type TopicAlteration =
@@ -36,11 +42,25 @@ export async function alterConfig(
     if (validateOnly) return { topic: { ...topic, config }, isDone: false }
     const from = topic.config.overrides
     const outcome = await settled(
-      () => metadata.streams.setTopicConfig(topic.topicId, { from, to: config.overrides }),
+      () => set(metadata, topic.topicId, { from, to: config.overrides }),
       async () => (sameSettings((await lookUp())?.config.overrides, config.overrides) ? 'set' : null),
     )
     if (outcome === 'set') return { topic: { ...topic, config }, isDone: true }
     if (outcome === 'gone') return unknownTopic
+    if (outcome instanceof SchemaMissingError) {
+      const message = unknownSchema(`${outcome.schemaName}:${outcome.version}`)
+      return { refused: { kind: 'invalid-config', message } }
+    }
+  }
+}
+
+/** A schema may be deleted between being looked up and being bound: the database sees to it that it is not bound then. */
+async function set(metadata: Metadata, ...change: Parameters<Metadata['streams']['setTopicConfig']>) {
+  try {
+    return await metadata.streams.setTopicConfig(...change)
+  } catch (error) {
+    if (error instanceof SchemaMissingError) return error
+    throw error
   }
 }
 

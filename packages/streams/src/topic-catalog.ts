@@ -4,6 +4,7 @@ import {
   type Metadata,
   MetadataUnavailableError,
   type NewStream,
+  SchemaMissingError,
   StreamExistsError,
   type StreamRecord,
   TopicCollisionError,
@@ -17,7 +18,7 @@ import { type Topic, type TopicRow, topicOfPath, topicsOf } from './topic.ts'
 import { type AlterationParts, alterConfig, createPartitions, type TopicAlteration } from './topic-alteration.ts'
 import { TopicCache } from './topic-cache.ts'
 import { type TopicConfig, topicConfigInForce } from './topic-config.ts'
-import { changedTopicConfig } from './topic-config-change.ts'
+import { changedTopicConfig, unknownSchema } from './topic-config-change.ts'
 import type { SchemaNames } from './topic-schema.ts'
 
 export interface TopicCatalogParts {
@@ -198,6 +199,10 @@ export class TopicCatalog implements PartitionDirectory, PathDirectory {
       return this.#created(await metadata.streams.create(streams, clock.nowMs()))
     } catch (error) {
       if (error instanceof StreamExistsError) return refused({ kind: 'topic-exists' })
+      if (error instanceof SchemaMissingError) {
+        const message = unknownSchema(`${error.schemaName}:${error.version}`)
+        return refused({ kind: 'invalid-config', message })
+      }
       if (error instanceof TopicCollisionError) return collision(error.topic, error.existingTopic)
       if (!(error instanceof MetadataUnavailableError)) throw error
       return this.#createdAfterAll(streams, error)

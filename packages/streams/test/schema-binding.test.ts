@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Judgement, Partition, Streams, TopicConfigChange } from '../src/index.ts'
 import { created, newStream, opened, requests, values, why } from './path-system.ts'
-import { good, HeldJudge, problem, schemaNames } from './schemas.ts'
+import { good, HeldJudge, problem, registerVersion, schemaNames } from './schemas.ts'
 import {
   accepted,
   batchOf,
@@ -22,7 +22,8 @@ let system: TestSystem
 let streams: Streams
 beforeEach(async () => {
   system = await TestSystem.open()
-  streams = (await system.start({}, {}, { schemas: schemaNames({ orders: 3, other: 1 }) })).streams
+  for (const name of ['orders', 'orders', 'orders', 'other']) await registerVersion(system.metadata, name)
+  streams = (await system.start({}, {}, { schemas: schemaNames(system.metadata) })).streams
 })
 afterEach(() => system.close())
 
@@ -32,7 +33,8 @@ describe('a topic', () => {
     expect(partition.config.overrides).toEqual({ 'pico.schema': 'orders:3', 'pico.schema.validate': 'true' })
     expect(partition.config.schema).toEqual({ name: 'orders', version: 3, encoding: 'plain', tombstonesPass: false })
 
-    streams = (await system.start({}, {}, { schemas: schemaNames({ orders: 4, other: 1 }) })).streams
+    await registerVersion(system.metadata, 'orders')
+    streams = (await system.start({}, {}, { schemas: schemaNames(system.metadata) })).streams
     const reopened = await openPartition(streams)
     expect(reopened.config.schema?.version).toBe(3)
     await streams.alterTopicConfig({ name: 'orders' }, set({ 'retention.ms': '5' }), false)
@@ -56,14 +58,20 @@ describe('a topic', () => {
     expect(partition.config.schema).toMatchObject({ encoding: 'confluent', tombstonesPass: true })
   })
 
-  it.each(['unknown', 'orders:4', 'Orders'])('is not bound to %s, which is not there', async (schema) => {
-    const message = `invalid value ${JSON.stringify(schema)} for pico.schema: there is no such schema`
+  it.each([
+    ['unknown', 'unknown'],
+    ['orders:4', 'orders:4'],
+    ['Orders', 'Orders'],
+    ['vanishing', 'vanishing:1'],
+  ])('is not bound to %s, which is not there', async (schema, named) => {
+    const message = `invalid value ${JSON.stringify(named)} for pico.schema: there is no such schema`
     const config = { ...bound, 'pico.schema': schema }
     expect(await streams.createTopic({ name: 'orders', partitions: 1, config, validateOnly: false })).toEqual({
       refused: { kind: 'invalid-config', message },
     })
     const partition = await openTopic(streams, 'orders', bound)
-    for (const validateOnly of [true, false]) {
+    // What vanishes after it was looked up is there for who only looks.
+    for (const validateOnly of schema === named ? [true, false] : [false]) {
       const { refused } = await streams.alterTopicConfig(
         { name: 'orders' },
         set({ 'pico.schema': schema }),

@@ -38,7 +38,7 @@ export async function openTestServer(
     { store, wal: { kind: 'local', store }, metadata, node, clock, format: recordBatchEntries },
     { segmentBytes: 4 * 1024 * 1024 },
   )
-  const schemas = new PrefixJudge()
+  const schemas = new PrefixJudge(metadata)
   const clusterId = await metadata.nodes.clusterId()
   const streams = await openStreams({ log, metadata, node, clusterId, clock, schemas }, {})
   const complaints: string[] = []

@@ -33,7 +33,7 @@ export interface LogLine {
 export class PicoSystem {
   readonly store: ObjectStore & SegmentStore & FaultInjection = withFaults(openMemoryStore())
   readonly lines: LogLine[] = []
-  readonly schemas = new PrefixJudge()
+  readonly schemas: PrefixJudge
   readonly #metadata: Metadata
   readonly #logSettings: Partial<LogSettings>
   readonly #agent = new Agent({ keepAlive: true })
@@ -44,6 +44,7 @@ export class PicoSystem {
 
   private constructor(metadata: Metadata, logSettings: Partial<LogSettings>) {
     this.#metadata = metadata
+    this.schemas = new PrefixJudge(metadata)
     this.#logSettings = logSettings
   }
 
