@@ -1,7 +1,10 @@
-import { Ajv2020, type ErrorObject, type Options } from 'ajv/dist/2020.js'
-import { isStackOverflow, type ValueProblem } from '../schema-kind.ts'
+import assert from 'node:assert'
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
+import { isStackOverflow, SchemaRefusal, type ValueProblem } from '../schema-kind.ts'
+import { definitionsForAjv } from './ajv-schema.ts'
+import { type CompiledDefinitions, unevaluatedKeywords } from './evaluated-parts.ts'
 import type { FlatSchema } from './flatten-schema.ts'
-import type { Json, JsonObject, JsonSchema } from './json-dialects.ts'
+import type { JsonSchema } from './json-dialects.ts'
 import { patternOf } from './json-patterns.ts'
 import { uniqueItems } from './unique-items.ts'
 
@@ -15,11 +18,14 @@ export function compileFlatSchema({ root, definitions }: FlatSchema): JsonCheck 
   if (typeof root === 'boolean') {
     return () => (root ? null : { path: '', reason: 'the schema allows no value' })
   }
+  const $defs = definitionsForAjv(definitions)
   const ajv = new Ajv2020(ajvOptions)
-  ajv.removeKeyword('uniqueItems')
-  ajv.addKeyword(uniqueItems)
-  const $defs = Object.fromEntries(definitions.map((definition, number) => [number, forAjv(definition)]))
-  const isValid = ajv.compile({ ...root, $defs })
+  // Its own way to know what is evaluated costs time in every schema, and is not used.
+  ajv.opts.unevaluated = false
+  const own = [uniqueItems, ...unevaluatedKeywords(compiledDefinitions(ajv, $defs))]
+  for (const definition of own) ajv.removeKeyword(String(definition.keyword)).addKeyword(definition)
+  ajv.addSchema({ ...root, $defs }, flatSchemaKey)
+  const isValid = compiled(ajv)
   return (value) => {
     try {
       if (isValid(value)) return null
@@ -48,23 +54,26 @@ const ajvOptions: Options = {
   code: { regExp: Object.assign((source: string) => patternOf(source), { code: 'patternOf' }) },
 }
 
-/** ajv passes over a property that is called `__proto__`, unless a pattern finds it. */
-function forAjv(schema: JsonSchema): JsonSchema {
-  return mapSchemas(schema, (object) => {
-    const { properties, patternProperties } = object as Record<string, JsonObject | undefined>
-    if (properties === undefined || !Object.hasOwn(properties, '__proto__')) return object
-    const entry = Object.entries(properties).find(([key]) => key === '__proto__')
-    return { ...object, patternProperties: { ...patternProperties, '^__proto__$': entry?.[1] ?? true } }
-  })
+const flatSchemaKey = 'flat'
+
+/** A meta-schema of one's own may let through what ajv does not take. */
+function compiled(ajv: Ajv2020): ValidateFunction {
+  try {
+    const validate = ajv.getSchema(flatSchemaKey)
+    assert(validate)
+    return validate
+  } catch (error) {
+    if (!(error instanceof Error) || isStackOverflow(error)) throw error
+    throw new SchemaRefusal('', `it does not compile: ${error.message.slice(0, reasonMax)}`)
+  }
 }
 
-function mapSchemas(json: JsonSchema, map: (schema: JsonObject) => JsonObject): JsonSchema {
-  const visit = (value: Json): Json => {
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return value.map(visit)
-    return map(Object.fromEntries(Object.entries(value).map(([key, child]) => [key, visit(child)])))
+/** ajv compiles those that are asked for, once. */
+function compiledDefinitions(ajv: Ajv2020, definitions: readonly JsonSchema[]): CompiledDefinitions {
+  return {
+    definition: (number) => definitions[number] ?? true,
+    isValid: (number, value) => ajv.getSchema(`${flatSchemaKey}#/$defs/${number}`)?.(value) === true,
   }
-  return visit(json) as JsonSchema
 }
 
 /** The error that says most: with alternatives the one about all of them, which ajv lists after those of each. */
