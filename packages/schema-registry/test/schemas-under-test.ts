@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
-import type { SchemaBinding, SchemaKind, SchemaSource } from '../src/schema.ts'
+import type { SchemaKindRules, ValueProblem } from '../src/kinds/schema-kind.ts'
+import type { SchemaBinding, SchemaKind, SchemaProblem, SchemaSource } from '../src/schema.ts'
 import { type SchemaWorkers, type SchemaWorkersSettings, startSchemaWorkers } from '../src/workers/schema-workers.ts'
 
 export function workersUnderTest(settings: Partial<SchemaWorkersSettings> = {}): SchemaWorkers {
@@ -31,4 +32,19 @@ export const plain: SchemaBinding = { name: 'orders', version: 1, encoding: 'pla
 
 export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text)
+}
+
+/** The check of a schema that compiles. */
+export function checkOf(
+  kind: SchemaKindRules,
+  ...source: Parameters<typeof sourceOf>
+): (bytes: Uint8Array, messageIndexes?: readonly number[]) => ValueProblem | null {
+  const compilation = kind.compile(sourceOf(...source))
+  if ('problems' in compilation) throw new Error(JSON.stringify(compilation.problems))
+  return (bytes, messageIndexes = [0]) => compilation.compiled.validate(bytes, messageIndexes)
+}
+
+export function problemsOf(kind: SchemaKindRules, ...source: Parameters<typeof sourceOf>): readonly SchemaProblem[] {
+  const compilation = kind.compile(sourceOf(...source))
+  return 'problems' in compilation ? compilation.problems : []
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { SchemaProblem, SchemaSource } from '../../schema.ts'
+import { canonicalText } from '../canonical-text.ts'
 import {
   type Compilation,
   type CompiledSchema,
@@ -15,7 +16,6 @@ import { type FlatSchema, flattenSchema } from './flatten-schema.ts'
 import type { Json, JsonObject } from './json-dialects.ts'
 import { type LocatedSchema, SchemaDocuments } from './json-documents.ts'
 import { jsonIncompatibilities } from './json-incompatibilities.ts'
-import { canonicalText } from './unique-items.ts'
 
 /**
  * JSON Schema, drafts 2020-12 and 07; 07 for a schema that does not say, as in Confluent's registry. `format` and `content*` say

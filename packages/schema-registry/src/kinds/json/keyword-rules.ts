@@ -1,10 +1,10 @@
 import type { SchemaProblem } from '../../schema.ts'
+import { canonicalText } from '../canonical-text.ts'
 import { areDisjoint } from './disjoint-values.ts'
 import type { Json, JsonObject } from './json-dialects.ts'
 import type { Comparison } from './json-incompatibilities.ts'
 import { objectProblems } from './object-rules.ts'
 import type { SchemaIn } from './same-schema.ts'
-import { canonicalText } from './unique-items.ts'
 import {
   arrayOf,
   type Fact,

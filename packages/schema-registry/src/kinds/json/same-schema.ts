@@ -1,6 +1,6 @@
+import { canonicalText } from '../canonical-text.ts'
 import type { FlatSchema } from './flatten-schema.ts'
 import type { Json, JsonObject, JsonSchema } from './json-dialects.ts'
-import { canonicalText } from './unique-items.ts'
 
 /** A schema together with the definitions that its references lead to. */
 export interface SchemaIn {

@@ -1,4 +1,5 @@
 import type { FuncKeywordDefinition } from 'ajv/dist/2020.js'
+import { canonicalText } from '../canonical-text.ts'
 
 /** `uniqueItems` in time proportional to the items' size; ajv compares objects each with each. */
 export const uniqueItems: FuncKeywordDefinition = {
@@ -23,15 +24,4 @@ function areUnique(items: readonly unknown[]): boolean {
     seen.add(key)
   }
   return true
-}
-
-/** JSON with the keys of objects sorted: the same for values that are equal, and for no others. */
-export function canonicalText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`
-  const object = value as Readonly<Record<string, unknown>>
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalText(object[key])}`)
-  return `{${members.join(',')}}`
 }

@@ -1,8 +1,8 @@
+import { canonicalText } from '../canonical-text.ts'
 import type { Json, JsonObject } from './json-dialects.ts'
 import { isObject } from './json-documents.ts'
 import { patternOf } from './json-patterns.ts'
 import { definitionAt, type SchemaIn } from './same-schema.ts'
-import { canonicalText } from './unique-items.ts'
 
 /** One schema object that all written values are valid against; `schema` of it is an object. */
 export interface Fact extends SchemaIn {
