@@ -30,6 +30,8 @@ export interface CreateOptions extends CallOptions {
   readonly expiresAt?: Date
   /** Makes it sealed. */
   readonly closed?: boolean
+  /** Schema that all records are held to, `name:version`; a name alone means its newest version now. 'unknown_schema' if there is none. */
+  readonly schema?: string
 }
 
 export interface StreamHead {
@@ -42,6 +44,8 @@ export interface StreamHead {
   readonly closed: boolean
   readonly ttlSeconds: number | null
   readonly expiresAt: Date | null
+  /** That it is bound to, as `name:version`. */
+  readonly schema: string | null
 }
 
 export interface AppendOptions extends CallOptions {
@@ -94,15 +98,16 @@ export class PicoStream {
 
   /**
    * `created` is false when it was there already; after a lost answer also when it was made by the attempt before.
-   * @throws PicoError 'conflict' when there is one of another content type
+   * @throws PicoError 'conflict' when there is one of another content type, or not held to that schema
    */
   async create(options: CreateOptions = {}): Promise<{ readonly created: boolean }> {
-    const { contentType, ttlSeconds, expiresAt, closed } = options
+    const { contentType, ttlSeconds, expiresAt, closed, schema } = options
     const headers = {
       'Content-Type': contentType ?? mediaTypes.octetStream,
       ...(ttlSeconds === undefined ? {} : { [picoHeaders.ttl]: String(ttlSeconds) }),
       ...(expiresAt === undefined ? {} : { [picoHeaders.expiresAt]: rfc3339Of(expiresAt.getTime()) }),
       ...(closed === true ? { [picoHeaders.closed]: 'true' } : {}),
+      ...(schema === undefined ? {} : { [picoHeaders.schema]: schema }),
     }
     const call = this.#call({ method: 'PUT', headers, repeatable: true, signal: options.signal })
     return this.#transport.call(call, async ({ status, body }) => {
@@ -124,6 +129,7 @@ export class PicoStream {
         closed: trueHeader(headers, 'pico-closed'),
         ttlSeconds: numberHeader(headers, 'pico-ttl'),
         expiresAt: expiresAt === null ? null : new Date(expiresAt),
+        schema: textHeader(headers, 'pico-schema'),
       }
     })
   }

@@ -30,6 +30,13 @@ describe.each([{ http2: false }, { http2: true }])('a stream by the Pico protoco
       closed: false,
       ttlSeconds: 3600,
       expiresAt: null,
+      schema: null,
+    })
+    const unknown = { contentType: 'text/plain', schema: 'orders:7' }
+    await expect(client.stream('made/bound').create(unknown)).rejects.toMatchObject({
+      code: 'unknown_schema',
+      status: 422,
+      message: expect.stringContaining('orders:7'),
     })
     await expect(stream.create({ contentType: 'application/json' })).rejects.toMatchObject({
       code: 'conflict',

@@ -44,6 +44,7 @@ async function headFacts(context: CommandContext): Promise<Record<string, string
     next_seq: nextSeq,
     closed: head.closed,
     ...lifetime(head),
+    ...(head.schema !== null && { schema: head.schema }),
   }
 }
 
