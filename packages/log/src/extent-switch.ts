@@ -5,6 +5,15 @@ import type { OpenStream } from './open-stream.ts'
 type MergedExtent = Compaction['extents'][number]
 
 /**
+ * An open stream after a pack. Where the answer to the pack's commit was late, a merge may have found what it packed, and have been
+ * switched to: that covers it.
+ */
+export function addPacked(stream: OpenStream, packed: Extent): void {
+  const packedEnd = stream.extents.at(-1)?.endOffset ?? 0
+  if (packedEnd < packed.endOffset) stream.extents.push(packed)
+}
+
+/**
  * An open stream after a merge, as SQL has it by now (LogIndex.commitCompaction): what a trim took away meanwhile is not in the merged
  * extent either, and a stream that was opened since the commit has it already.
  */

@@ -1,5 +1,6 @@
 import { FencedError, type NewExtent, type NewObject, type PackCommit, type StreamState } from '@pico/metadata'
 import { type DataObjectBuilder, type StreamSlice, WAL_FRAME_HEADER_BYTES } from '@pico/storage'
+import { addPacked } from './extent-switch.ts'
 import type { Flush } from './flush.ts'
 import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
@@ -261,7 +262,9 @@ export class Packer {
   #switchOver(runs: readonly Run[], packed: { object: NewObject; slices: readonly StreamSlice[] }): void {
     for (const slice of packed.slices) {
       const { object } = packed
-      this.#parts.stream(slice.streamId)?.extents.push({
+      const stream = this.#parts.stream(slice.streamId)
+      if (stream === undefined) continue
+      addPacked(stream, {
         ...extentOf(slice, object.objectId),
         objectKey: object.key,
         objectBytes: object.lengthBytes,

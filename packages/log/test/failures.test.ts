@@ -215,6 +215,37 @@ describe('when the database does not answer', () => {
     expect(stream.packed).toHaveLength(1)
   })
 
+  test('a merge that knows of a pack before the pack does is in memory as it is in SQL', async () => {
+    const lostAnswers: LostAnswer[] = []
+    const system = await TestSystem.open('shared', { lostAnswers })
+    log = await system.start({ compactFanIn: 2, logCacheBytes: 0, blockCacheBytes: 0 })
+    const stream = await openStream(log, await system.createStream())
+    const big = 600_000
+    // Always so much that memory has nothing of the beginning any more.
+    const appendAndPack = async (tag: number) => {
+      for (let entries = 0; entries < 20; entries++) await appendAll(stream, [tag], big)
+      return log?.pack()
+    }
+    await appendAndPack(1)
+    lostAnswers.push({ call: 'commitPack', happened: true })
+    const packing = appendAndPack(2)
+    await expect.poll(() => lostAnswers).toEqual([])
+    await log.maintain()
+    await packing
+    const isInSql = async () => {
+      const [row] = await system.metadata.streams.open(system.node, [stream.streamId])
+      expect(stream.packed.map(inShort)).toEqual(row?.extents.map(inShort))
+    }
+    await isInSql()
+    await appendAndPack(3)
+    await log.maintain()
+    await appendAndPack(4)
+    await isInSql()
+    for (let offset = 0; offset < 80; offset++) {
+      expect(tagsOf(await stream.read(offset, 1))).toEqual([{ baseOffset: offset, tag: 1 + Math.floor(offset / 20) }])
+    }
+  })
+
   test('a merge that a trim came before is in memory as it is in SQL', async () => {
     const lostAnswers: LostAnswer[] = []
     const system = await TestSystem.open('shared', { lostAnswers })
