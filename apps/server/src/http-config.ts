@@ -52,7 +52,7 @@ export function advertisedHttpAddress({ address, listeners }: HttpConfig, boundP
 
 /** Where an HTTP listener listens, if it may be exposed as it would be (architecture section 12). @throws StartupError */
 export function requireUnexposed(
-  flag: 'listen' | 'ds-listen' | 'admin-listen',
+  flag: 'listen' | 'ds-listen' | 'admin-listen' | 'schema-registry-listen',
   listen: HostPort,
   settings: Pick<ServeSettings, 'insecure-allow-remote'>,
 ): HostPort {

@@ -9,6 +9,7 @@ import {
   listenKafka,
 } from '@pico/kafka-api'
 import { systemClock } from '@pico/log'
+import type { SchemaJudge } from '@pico/schema-registry'
 import type { Membership, Streams } from '@pico/streams'
 import type { Logger } from 'pino'
 import { type HostPort, parseHostPort } from './host-port.ts'
@@ -17,6 +18,7 @@ import { listening } from './startup-problems.ts'
 
 export interface KafkaParts {
   readonly streams: Streams
+  readonly schemas: SchemaJudge
   readonly membership: Membership
   readonly observer: KafkaTraffic
   readonly log: Logger
@@ -38,7 +40,7 @@ function brokers({ node, nodes }: Membership, advertised: HostPort): Broker[] {
 /** Serves Kafka clients. @throws StartupError */
 export async function openKafka(
   kafka: KafkaConfig,
-  { streams, membership, observer, log }: KafkaParts,
+  { streams, schemas, membership, observer, log }: KafkaParts,
 ): Promise<{ listener: KafkaListener; groups: GroupReader }> {
   const { requestBytesMax, idleTimeoutMs, connectionsMax, listen } = kafka
   let advertised = kafka.advertise ?? listen
@@ -46,6 +48,7 @@ export async function openKafka(
   const api = createKafkaApi(
     {
       streams,
+      schemas,
       cluster: { brokers: () => brokers(membership, advertised) },
       clock: systemClock,
       log,

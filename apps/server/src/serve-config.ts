@@ -40,6 +40,8 @@ export interface ServerConfig {
   readonly http: HttpConfig
   /** Null: no health, no metrics, no admin API. */
   readonly admin: { readonly listen: HostPort } | null
+  /** Null: named schemas are not served in Confluent's protocol. */
+  readonly schemaRegistry: { readonly listen: HostPort } | null
   /** Null: Kafka is not served. */
   readonly kafka: KafkaConfig | null
   readonly walCacheBytes: number
@@ -64,6 +66,7 @@ const schema = z.object({
   'no-http': z.boolean(),
   protocol: z.enum(['pico', 'ds']),
   'ds-listen': parsed(parseHostPort, '--ds-listen').optional(),
+  'schema-registry-listen': parsed(parseHostPort, '--schema-registry-listen').optional(),
   'http-address': parsed(parseHttpAddress).optional(),
   'cors-origin': parsed(parseOrigins).optional(),
   'long-poll-timeout-sec': wholeNumber(1),
@@ -125,6 +128,7 @@ export function serverConfig(given: ServeArguments): ServerConfig {
     wal: walConfig(settings.wal, storage, settings['meta-url']),
     http: httpConfig(settings),
     admin: settings['no-admin'] ? null : adminConfig(settings),
+    schemaRegistry: schemaRegistryConfig(settings),
     kafka: settings['no-kafka'] ? null : kafkaConfig(settings),
     walCacheBytes: settings['wal-cache-size'],
     blockCacheBytes: settings['block-cache-size'],
@@ -138,6 +142,12 @@ export function serverConfig(given: ServeArguments): ServerConfig {
 
 function adminConfig(settings: ServeSettings): ServerConfig['admin'] {
   return { listen: requireUnexposed('admin-listen', settings['admin-listen'], settings) }
+}
+
+function schemaRegistryConfig(settings: ServeSettings): ServerConfig['schemaRegistry'] {
+  const listen = settings['schema-registry-listen']
+  if (listen === undefined) return null
+  return { listen: requireUnexposed('schema-registry-listen', listen, settings) }
 }
 
 function kafkaConfig(settings: ServeSettings): KafkaConfig {

@@ -23,6 +23,9 @@ export const serveFlags = {
   'no-http': { describe: 'Do not serve streams over HTTP on --listen', switch: true },
   protocol: { describe: 'What --listen speaks: Pico, or Durable Streams', choices: ['pico', 'ds'], default: 'pico' },
   'ds-listen': { describe: 'Where Durable Streams is served besides' },
+  'schema-registry-listen': {
+    describe: "Where named schemas are served in Confluent's REST protocol, for its serializers and tools",
+  },
   'http-address': { describe: 'URL by which others reach --listen (default: where it listens)' },
   'cors-origin': { describe: 'Origins whose web pages may use the streams, with commas between; * for all' },
   'long-poll-timeout-sec': { describe: 'How long a long poll waits at the tail', default: '25' },

@@ -8,9 +8,10 @@ import { Closers } from './closers.ts'
 import type { FaultPoint } from './faults.ts'
 import { formatHostPort, type HostPort } from './host-port.ts'
 import { advertisedHttpAddress } from './http-config.ts'
-import { openHttp } from './http-listeners.ts'
+import { openHttp, openSchemaRegistryListener } from './http-listeners.ts'
 import { openKafka } from './kafka-listener.ts'
 import { addressesOf, type NodeRuns, openMetadata } from './open-persistence.ts'
+import { openSchemas } from './open-schemas.ts'
 import { openStores } from './open-stores.ts'
 import { metadataProbe, meteredProbeMs, storeProbe } from './probes.ts'
 import type { ServerConfig } from './serve-config.ts'
@@ -33,6 +34,8 @@ export interface RunningServer {
   readonly http: HostPort | null
   /** Where `--ds-listen` serves Durable Streams. */
   readonly durableStreams: HostPort | null
+  /** Where `--schema-registry-listen` serves named schemas. */
+  readonly schemaRegistry: HostPort | null
   /** Where health, metrics and the admin API are. */
   readonly admin: HostPort | null
   /** Resolves when this run of the node may not go on: others took it for dead, or another process has its id. */
@@ -87,6 +90,8 @@ async function open(
     closers.add(() => uploads.stop())
   }
   readiness.watch(metadataProbe(metadata))
+  const schemas = openSchemas(metadata)
+  closers.add(() => schemas.close())
 
   const fenced = Promise.withResolvers<'fenced'>()
   const engine = await explained('log', config, () =>
@@ -113,7 +118,7 @@ async function open(
 
   const partitionsMax = config.kafka?.partitionsMax ?? 1
   const streams = await openStreams(
-    { log: engine, metadata, node, membership, clusterId, clock: systemClock, onProblem },
+    { log: engine, metadata, node, membership, clusterId, clock: systemClock, schemas, onProblem },
     { partitionsMax },
   )
   closers.add(() => streams.close())
@@ -121,11 +126,17 @@ async function open(
   const doors = new Doors()
   closers.add(() => doors.close())
   for (const listenerConfig of config.http.listeners) {
-    const listener = await openHttp(listenerConfig, config.http, { streams, metrics, log })
+    const listener = await openHttp(listenerConfig, config.http, { streams, schemas, metrics, log })
     doors.add(listenerConfig.flag, listener)
   }
+  if (config.schemaRegistry !== null) {
+    const listener = await openSchemaRegistryListener(config.schemaRegistry, config.http, { schemas, metrics, log })
+    doors.add('schema-registry-listen', listener)
+  }
   const kafka =
-    config.kafka === null ? null : await openKafka(config.kafka, { streams, membership, observer: metrics.kafka, log })
+    config.kafka === null
+      ? null
+      : await openKafka(config.kafka, { streams, schemas, membership, observer: metrics.kafka, log })
   if (kafka !== null) doors.add('kafka-listen', kafka.listener)
 
   const http = doors.where('listen')
@@ -152,6 +163,7 @@ async function open(
     kafka: doors.where('kafka-listen'),
     http,
     durableStreams: doors.where('ds-listen'),
+    schemaRegistry: doors.where('schema-registry-listen'),
     admin: admin && { host: admin.host, port: admin.port },
     fenced: fenced.promise,
     close: () => close(config, { watch, closers, streams, membership }),
@@ -166,6 +178,8 @@ function sayWhere({ http }: ServerConfig, doors: Doors, admin: HostPort | null, 
   }
   const kafka = doors.where('kafka-listen')
   if (kafka !== null) log.info(`serving Kafka clients on ${formatHostPort(kafka)}`)
+  const registry = doors.where('schema-registry-listen')
+  if (registry !== null) log.info(`serving schemas in the protocol of Confluent's registry on ${urlOf(registry)}`)
   if (http.listeners.length === 0 && kafka === null) log.warn('serving no streams: --no-http and --no-kafka')
   if (admin !== null) log.info(`serving health, metrics and the admin API on ${urlOf(admin)}`)
 }

@@ -53,7 +53,7 @@ function start(flags: ServeArguments = {}) {
 }
 
 describe('pico serve does not start, says why in one line and ends with 1, when', () => {
-  it.each(['kafka-listen', 'listen', 'ds-listen', 'admin-listen'] as const)(
+  it.each(['kafka-listen', 'listen', 'ds-listen', 'schema-registry-listen', 'admin-listen'] as const)(
     'the port of --%s is in use',
     async (flag) => {
       const taken = createServer().listen(0, '127.0.0.1')
@@ -83,7 +83,7 @@ describe('pico serve does not start, says why in one line and ends with 1, when'
     expect(exitCode).toBe(1)
   })
 
-  it.each(['kafka-listen', 'listen', 'ds-listen', 'admin-listen'] as const)(
+  it.each(['kafka-listen', 'listen', 'ds-listen', 'schema-registry-listen', 'admin-listen'] as const)(
     '--%s would be exposed without being told so',
     async (flag) => {
       const { exitCode, lines } = await serve({ [flag]: '0.0.0.0:0' })

@@ -198,13 +198,16 @@ describe('HTTP listeners', () => {
     expect(serverConfig(given({ protocol: 'ds' })).http.listeners).toMatchObject([{ protocol: 'ds', flag: 'listen' }])
   })
 
-  it.each(['listen', 'ds-listen', 'admin-listen'])('--%s is exposed only when told that it may be', (flag) => {
-    for (const listen of ['0.0.0.0:4437', '10.0.0.1:4437', '[::]:4437', 'node1:4437']) {
-      expect(() => serverConfig(given({ [flag]: listen }))).toThrow(StartupError)
-      expect(() => serverConfig(given({ [flag]: listen }))).toThrow(`--${flag} ${listen} is beyond loopback`)
-      expect(() => serverConfig(given({ [flag]: listen, 'insecure-allow-remote': true }))).not.toThrow()
-    }
-  })
+  it.each(['listen', 'ds-listen', 'schema-registry-listen', 'admin-listen'])(
+    '--%s is exposed only when told that it may be',
+    (flag) => {
+      for (const listen of ['0.0.0.0:4437', '10.0.0.1:4437', '[::]:4437', 'node1:4437']) {
+        expect(() => serverConfig(given({ [flag]: listen }))).toThrow(StartupError)
+        expect(() => serverConfig(given({ [flag]: listen }))).toThrow(`--${flag} ${listen} is beyond loopback`)
+        expect(() => serverConfig(given({ [flag]: listen, 'insecure-allow-remote': true }))).not.toThrow()
+      }
+    },
+  )
 
   it.each([
     ['node1:4437', 'http://node1:4437'],

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatuses } from '@pico/http-contract'
+import { type ErrorCode, errorBodySchema, errorStatuses, type SchemaReason } from '@pico/http-contract'
 import type { Dispatcher } from 'undici'
 import { numberHeader } from './answer-headers.ts'
 import { PicoError, type PicoErrorCode } from './errors.ts'
@@ -69,6 +69,7 @@ export async function answerError(
   const message = body.message ?? (code === 'not_found' ? 'there is no such stream' : `status ${status}`)
   return new PicoError(code, `${what}: ${message}`, {
     status,
+    reasons: body.reasons ?? [],
     nextSeq: body.nextSeq ?? numberHeader(headers, 'pico-next-seq'),
     startSeq: numberHeader(headers, 'pico-start-seq'),
     expectedSeq: numberHeader(headers, 'pico-expected-seq') ?? numberHeader(headers, 'producer-expected-seq'),
@@ -94,6 +95,7 @@ interface ErrorBody {
   readonly code?: PicoErrorCode
   readonly message?: string
   readonly nextSeq?: number
+  readonly reasons?: readonly SchemaReason[]
 }
 
 function parsedErrorBody(text: string): ErrorBody {
@@ -104,11 +106,13 @@ function parsedErrorBody(text: string): ErrorBody {
     return {} // a proxy's page, say: the status tells
   }
   if (typeof parsed !== 'object' || parsed === null) return {}
-  const { error, message, next_seq: nextSeq } = parsed as Record<string, unknown>
+  const { error, message, next_seq: nextSeq, reasons } = parsed as Record<string, unknown>
+  const told = errorBodySchema.shape.reasons.safeParse(reasons)
   return {
     ...(typeof error === 'string' && error in errorStatuses ? { code: error as ErrorCode } : {}),
     ...(typeof message === 'string' ? { message } : {}),
     ...(typeof nextSeq === 'number' ? { nextSeq } : {}),
+    ...(told.data === undefined ? {} : { reasons: told.data }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@pico/http-contract'
+import type { ErrorCode, SchemaReason } from '@pico/http-contract'
 
 /** What the server answered, by its own code, or what kept an answer from coming. */
 export type PicoErrorCode =
@@ -27,6 +27,8 @@ export interface PicoErrorFacts {
   readonly written?: 'no' | 'maybe'
   readonly retriable?: boolean
   readonly retryAfterMs?: number | null
+  /** Of 'invalid_schema' and 'incompatible'. */
+  readonly reasons?: readonly SchemaReason[]
   readonly cause?: unknown
 }
 
@@ -43,6 +45,8 @@ export class PicoError extends Error {
   /** The same request may succeed later. */
   readonly retriable: boolean
   readonly retryAfterMs: number | null
+  /** What is wrong with a schema: of 'invalid_schema' and 'incompatible'; else empty. */
+  readonly reasons: readonly SchemaReason[]
 
   constructor(code: PicoErrorCode, message: string, facts: PicoErrorFacts = {}) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause })
@@ -54,5 +58,6 @@ export class PicoError extends Error {
     this.written = facts.written ?? 'no'
     this.retriable = facts.retriable ?? false
     this.retryAfterMs = facts.retryAfterMs ?? null
+    this.reasons = facts.reasons ?? []
   }
 }

@@ -1,4 +1,15 @@
-export type { ListedStream, LiveMode } from '@pico/http-contract'
+export type {
+  CompatibilityName,
+  DescribedSchema,
+  ListedSchema,
+  ListedStream,
+  LiveMode,
+  PutSchema,
+  SchemaCheck,
+  SchemaKindName,
+  SchemaReason,
+  SchemaVersionFacts,
+} from '@pico/http-contract'
 export type { Receipt } from './batch-sender.ts'
 export type { ClientSettings } from './client-settings.ts'
 export { DurableChunk } from './durable-chunk.ts'
@@ -15,6 +26,7 @@ export type {
 export { PicoError, type PicoErrorCode } from './errors.ts'
 export { type ListOptions, PicoClient } from './pico-client.ts'
 export type { PicoProducer } from './pico-producer.ts'
+export type { DeletedToo, PicoSchemas, PutSchemaOptions, SchemaText } from './pico-schemas.ts'
 export type {
   Appended,
   AppendOptions,

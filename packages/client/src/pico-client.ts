@@ -1,6 +1,7 @@
 import { type ListedStream, listingSchema } from '@pico/http-contract'
 import { type ClientSettings, openTransport } from './client-settings.ts'
 import { PicoError } from './errors.ts'
+import { PicoSchemas } from './pico-schemas.ts'
 import { type CallOptions, PicoStream } from './pico-stream.ts'
 import type { Transport } from './transport.ts'
 
@@ -15,10 +16,12 @@ export interface ListOptions extends CallOptions {
 
 /** A server, or a cluster, that speaks the Pico protocol. */
 export class PicoClient {
+  readonly schemas: PicoSchemas
   readonly #transport: Transport
 
   constructor(settings: ClientSettings) {
     this.#transport = openTransport(settings)
+    this.schemas = new PicoSchemas(this.#transport)
   }
 
   stream(name: string): PicoStream {

@@ -13,6 +13,7 @@ export {
   type ReadinessSettings,
   type ServingState,
 } from './admin/readiness.ts'
+export { listenSchemaRegistry, type SchemaRegistryComponents } from './confluent/listen-schema-registry.ts'
 export { defaultHttpSettings, type HttpSettings } from './http-settings.ts'
 export { type HttpComponents, listenHttp } from './listen-http.ts'
 export { type OpenApiSettings, openApiDocument } from './openapi/openapi-document.ts'

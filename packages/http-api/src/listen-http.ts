@@ -1,4 +1,4 @@
-import { noSchemas, type SchemaJudge } from '@pico/schema-registry'
+import { noSchemas, type SchemaJudge, type SchemaRegistry } from '@pico/schema-registry'
 import type { Streams } from '@pico/streams'
 import { durableStreamsService } from './durable-streams/service.ts'
 import type { HttpSettings } from './http-settings.ts'
@@ -12,6 +12,8 @@ export interface HttpComponents {
   readonly streams: Streams
   /** Of the schemas that streams can be bound to; default: there are none. */
   readonly schemas?: SchemaJudge
+  /** Served at /_schemas of the Pico protocol; default null: it is not. */
+  readonly registry?: SchemaRegistry | null
   readonly clock: Clock
   readonly log: Logger
   readonly observer?: HttpObserver
@@ -23,23 +25,23 @@ export interface HttpComponents {
  * Serves streams over HTTP, in the protocol that the settings say: one of them a listener.
  * @throws the error of `listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL, ENOTFOUND.
  */
-export function listenHttp(
-  { streams, schemas = noSchemas, clock, log, observer = silentHttpObserver, random = Math.random }: HttpComponents,
-  settings: HttpSettings,
-): Promise<HttpListener> {
+export function listenHttp(given: HttpComponents, settings: HttpSettings): Promise<HttpListener> {
+  const { streams, schemas = noSchemas, registry = null, clock, log } = given
+  const { observer = silentHttpObserver, random = Math.random } = given
   const components = { clock, log, observer, room: streams }
-  const service = serviceOf({ streams, schemas, clock, log, observer, random }, settings)
+  const service = serviceOf({ streams, schemas, registry, clock, log, observer, random }, settings)
   return openHttpServer(service, components, settings)
 }
 
 function serviceOf(
-  { streams, schemas, clock, log, observer, random }: Required<HttpComponents>,
+  { streams, schemas, registry, clock, log, observer, random }: Required<HttpComponents>,
   settings: HttpSettings,
 ): HttpService {
   const { paths } = streams
   const { routing, longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs } = settings
   if (settings.protocol === 'pico') {
-    return picoService({ paths, schemas, clock, log, observer, random, settings, sharedPages: new SharedPages() })
+    const sharedPages = new SharedPages()
+    return picoService({ paths, schemas, registry, clock, log, observer, random, settings, sharedPages })
   }
   const how = { routing, longPollTimeoutMs, sseMaxDurationMs, sseKeepAliveMs }
   return durableStreamsService({ streams: paths, schemas, clock, random, observer }, how)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { schemaReasonSchema } from './schemas/schemas.ts'
 
 /** What goes wrong over HTTP, by the code in the JSON body, with its status. */
 export const errorStatuses = {
@@ -11,6 +12,10 @@ export const errorStatuses = {
   method_not_allowed: 405,
   request_timeout: 408,
   conflict: 409,
+  /** A schema that must not follow the versions there are. */
+  incompatible: 409,
+  /** A schema that topics are bound to, or others import. */
+  in_use: 409,
   /** Sealed: nothing is appended any more. */
   closed: 409,
   /** With `--routing local`: another node has the stream. */
@@ -28,6 +33,8 @@ export const errorStatuses = {
   invalid_record: 422,
   /** `Pico-Schema` names none that there is. */
   unknown_schema: 422,
+  /** A schema that is none. */
+  invalid_schema: 422,
   headers_too_large: 431,
   internal: 500,
   /** Storage or metadata do not answer, or there is no room: try again after `Retry-After`. */
@@ -57,6 +64,10 @@ export const errorBodySchema = z.object({
       }),
     )
     .optional(),
+  /** What is wrong with a schema: all of it, where the message says the first. */
+  reasons: z.array(schemaReasonSchema).optional(),
+  /** Of a schema that is in use: the first few topics that are bound to it. */
+  topics: z.array(z.string()).optional(),
 })
 
 export type ErrorBody = z.infer<typeof errorBodySchema>

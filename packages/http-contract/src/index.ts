@@ -76,6 +76,33 @@ export {
 } from './read-query.ts'
 export type { AppendRecord, ReadRecord, RecordHeaderBytes } from './records.ts'
 export {
+  type CompatibilityName,
+  compatibilityNames,
+  type DescribedSchema,
+  describedSchemaSchema,
+  type ListedSchema,
+  type NamedReference,
+  type PutSchema,
+  putSchemaSchema,
+  type SchemaCheck,
+  type SchemaKindName,
+  type SchemaReason,
+  type SchemaVersionFacts,
+  schemaCheckQuerySchema,
+  schemaCheckSchema,
+  schemaDeleteQuerySchema,
+  schemaGetQuerySchema,
+  schemaHeaders,
+  schemaKindNames,
+  schemaListingSchema,
+  schemaListQuerySchema,
+  schemaMediaTypes,
+  schemaPutQuerySchema,
+  schemasPath,
+  schemaVersionsQuerySchema,
+  schemaVersionsSchema,
+} from './schemas/schemas.ts'
+export {
   type AppendHeaders,
   appendHeadersSchema,
   type CreateHeaders,

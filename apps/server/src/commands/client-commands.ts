@@ -7,6 +7,7 @@ import { createCommand } from './create.ts'
 import type { Environment } from './given-flags.ts'
 import { lsCommand } from './ls.ts'
 import { readCommand } from './read.ts'
+import { schemaCommand } from './schema.ts'
 import { closeCommand, deleteCommand, headCommand, trimCommand } from './stream-commands.ts'
 import { tailCommand } from './tail.ts'
 
@@ -20,6 +21,7 @@ const commands: readonly ClientCommand[] = [
   trimCommand,
   closeCommand,
   deleteCommand,
+  schemaCommand,
   benchCommand,
   configCommand,
 ]

@@ -1,4 +1,4 @@
-import type { SchemaJudge } from '@pico/schema-registry'
+import type { SchemaJudge, SchemaRegistry } from '@pico/schema-registry'
 import type { PathStreams } from '@pico/streams'
 import type { HttpSettings } from '../http-settings.ts'
 import type { HttpObserver } from '../server/observer.ts'
@@ -9,6 +9,8 @@ import type { SharedPages } from './shared-pages.ts'
 export interface PicoParts {
   readonly paths: PathStreams
   readonly schemas: SchemaJudge
+  /** Null where there is none: /_schemas is then a path like others. */
+  readonly registry: SchemaRegistry | null
   readonly clock: Clock
   readonly log: Logger
   readonly observer: HttpObserver

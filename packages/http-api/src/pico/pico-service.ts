@@ -1,4 +1,5 @@
-import { picoHeaders } from '@pico/http-contract'
+import { picoHeaders, schemaHeaders } from '@pico/http-contract'
+import { isSchemasPath, serveSchemas } from '../schemas/schemas-service.ts'
 import type { CorsRules } from '../server/cors.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { type HttpService, methodNotAllowed } from '../server/http-server.ts'
@@ -25,15 +26,18 @@ const cors: CorsRules = {
     ...['Content-Type', 'ETag', 'Location', 'Retry-After'],
     ...[startSeq, nextSeq, timestamp, cursor, upToDate, closed, ttl, expiresAt, schema],
     ...[producerEpoch, producerSeq, expectedSeq, receivedSeq],
+    ...Object.values(schemaHeaders),
   ].join(', '),
 }
 
-/** The Pico protocol: a stream by its path, and the listing at `/`. */
+/** The Pico protocol: a stream by its path, the listing at `/`, and named schemas at `/_schemas`. */
 export function picoService(parts: PicoParts): HttpService {
   return {
     cors,
     serve(exchange) {
-      return exchange.path === '/' ? serveRoot(exchange, parts) : serveStream(exchange, parts)
+      if (exchange.path === '/') return serveRoot(exchange, parts)
+      if (parts.registry !== null && isSchemasPath(exchange.path)) return serveSchemas(exchange, parts.registry)
+      return serveStream(exchange, parts)
     },
   }
 }

@@ -1,6 +1,9 @@
 import { type ErrorBody, type ErrorCode, errorStatuses } from '@pico/http-contract'
 import { type Judgement, type RecordProblem, schemaProblemText } from '@pico/streams'
 
+/** What an error says besides of a schema, for programs. */
+export type ErrorDetails = Pick<ErrorBody, 'reasons' | 'topics'>
+
 /** A request that is answered with an error: what the client is told, and nothing else. */
 export class HttpError extends Error {
   readonly code: ErrorCode
@@ -8,6 +11,7 @@ export class HttpError extends Error {
   readonly headers: readonly string[]
   readonly nextSeq: number | undefined
   readonly problems: readonly RecordProblem[] | undefined
+  readonly details: ErrorDetails
   readonly #status: number | undefined
 
   constructor(
@@ -18,6 +22,7 @@ export class HttpError extends Error {
       readonly nextSeq?: number
       readonly status?: number
       readonly problems?: readonly RecordProblem[]
+      readonly details?: ErrorDetails
     } = {},
   ) {
     super(message)
@@ -26,6 +31,7 @@ export class HttpError extends Error {
     this.headers = more.headers ?? []
     this.nextSeq = more.nextSeq
     this.problems = more.problems
+    this.details = more.details ?? {}
     this.#status = more.status
   }
 
@@ -34,12 +40,13 @@ export class HttpError extends Error {
   }
 
   get body(): ErrorBody {
-    const { code, message, nextSeq, problems } = this
+    const { code, message, nextSeq, problems, details } = this
     return {
       error: code,
       message,
       ...(nextSeq !== undefined && { next_seq: nextSeq }),
       ...(problems !== undefined && { problems: [...problems] }),
+      ...details,
     }
   }
 }

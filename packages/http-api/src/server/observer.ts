@@ -1,5 +1,5 @@
 /** What kind of request: one of a few, never the name of a stream, since every one becomes a metric of its own. */
-export type HttpRoute = 'create' | 'append' | 'read' | 'head' | 'delete' | 'list' | 'preflight' | 'other'
+export type HttpRoute = 'create' | 'append' | 'read' | 'head' | 'delete' | 'list' | 'schema' | 'preflight' | 'other'
 
 /** How a reader waits at the tail. */
 export type LiveKind = 'long-poll' | 'sse'

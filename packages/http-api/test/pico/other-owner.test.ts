@@ -33,7 +33,7 @@ async function ask(ownerAddress: string | null, routing: 'redirect' | 'local', m
   const paths = withOtherOwner(pico.streams.paths, ownerAddress)
   const { schemas } = pico
   const parts = { paths, schemas, clock, log, observer: silentHttpObserver, random: Math.random, settings }
-  const service = picoService({ ...parts, sharedPages: new SharedPages() })
+  const service = picoService({ ...parts, sharedPages: new SharedPages(), registry: null })
   const listener: HttpListener = await openHttpServer(service, { clock, log }, settings)
   const answer = await fetch(`http://127.0.0.1:${listener.port}/theirs/%C3%A9?seq=1&x=%20`, {
     method,

@@ -11,7 +11,7 @@ import { type StoreFigures, storeMetrics } from './store-metrics.ts'
  */
 export interface ServerMetrics {
   readonly kafka: KafkaTraffic
-  /** For a listener of that protocol: `pico`, `ds`. */
+  /** For a listener of that protocol: `pico`, `ds`, `schema-registry`. */
   http(protocol: string): HttpObserver
   /** Whose figures are told from now on. */
   watchLog(log: { readonly stats: LogFigures }): void
