@@ -1,16 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-
-/** What is wrong with a value, and where: the steps to it are put before it on the way out. */
-export class ValueRefusal extends Error {
-  override readonly name = 'ValueRefusal'
-  readonly reason: string
-  path = ''
-
-  constructor(reason: string) {
-    super(reason)
-    this.reason = reason
-  }
-}
+import { ValueRefusal } from '../value-refusal.ts'
 
 /** Shorter strings are looked at byte by byte; a call into native code takes longer than that. */
 const shortStringBytes = 48

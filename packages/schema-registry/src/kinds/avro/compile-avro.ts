@@ -1,5 +1,6 @@
 import { isStackOverflow, pointerStep, type ValueProblem } from '../schema-kind.ts'
-import { AvroReader, ValueRefusal } from './avro-reader.ts'
+import { ValueRefusal } from '../value-refusal.ts'
+import { AvroReader } from './avro-reader.ts'
 import type { ArrayType, AvroType, EnumType, MapType, RecordType, UnionType } from './avro-types.ts'
 
 /** Passes over one datum of a type. */
