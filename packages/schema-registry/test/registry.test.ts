@@ -145,6 +145,17 @@ describe('policies', () => {
     await registry.remove('orders', 1, 'soft')
     expect(await registry.put('orders', v1)).toMatchObject({ outcome: 'incompatible' })
   })
+
+  it('let nothing but none change the kind', async () => {
+    const { registry } = await openedRegistry()
+    await registry.put('orders', v1)
+    const avro = draft('{"type":"record","name":"O","fields":[]}', { kind: 'avro' })
+    expect(await registry.put('orders', avro)).toMatchObject({
+      outcome: 'incompatible',
+      problems: [{ version: 1, path: '', reason: expect.stringContaining('kind json') }],
+    })
+    expect(await registry.put('orders', avro, 'none')).toMatchObject({ outcome: 'registered' })
+  })
 })
 
 describe('checking', () => {

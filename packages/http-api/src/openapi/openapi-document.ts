@@ -1,6 +1,7 @@
 import { adminOperations } from './admin-operations.ts'
 import { components, operationObject } from './operation.ts'
 import { picoOperations } from './pico-operations.ts'
+import { schemaOperations } from './schema-operations.ts'
 
 export interface OpenApiSettings {
   readonly version: string
@@ -16,7 +17,10 @@ described by its own specification (https://github.com/durable-streams/durable-s
 
 /** The OpenAPI 3.1 document of what is served, made of the schemas that the server uses itself. */
 export function openApiDocument({ version, adminUrl, picoUrl }: OpenApiSettings): object {
-  const operations = [...(picoUrl === null ? [] : picoOperations(picoUrl)), ...adminOperations(adminUrl)]
+  const operations = [
+    ...(picoUrl === null ? [] : [...picoOperations(picoUrl), ...schemaOperations(picoUrl)]),
+    ...adminOperations(adminUrl),
+  ]
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     paths[operation.path] ??= {}
