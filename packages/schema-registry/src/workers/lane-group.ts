@@ -31,14 +31,17 @@ interface Waiting extends GroupWork {
 const waitingMax = 10_000
 
 /**
- * Lanes that share a queue. Work whose key was slow of late goes to the first lane only: however much there is of it, the others
- * stay free for the rest.
+ * Lanes that share a queue. No key has all lanes: whether its work is slow is known only when some of it is done, and who comes with
+ * another key meanwhile must not wait for that. Work whose key was slow of late goes to the first lane only: however many such keys
+ * there are, the others stay free for the rest.
  */
 export class LaneGroup {
   readonly #lanes: readonly Lane[]
   readonly #deadlines: Deadlines
   readonly #waiting = new FairQueue<Waiting>(waitingMax)
   readonly #slow: SlowSchemas
+  /** Keys whose work is being done, and on how many lanes. */
+  readonly #underWay = new Map<number, number>()
   #isClosed = false
 
   constructor({ lanes, deadlines, thread }: GroupSettings) {
@@ -84,15 +87,27 @@ export class LaneGroup {
     const nowMs = performance.now()
     const isSlow = (key: number) => this.#slow.has(key, nowMs)
     if (this.#lanes.length === 1) return this.#waiting.take(() => true)
-    if (laneNumber > 0) return this.#waiting.take((key) => !isSlow(key))
-    return this.#waiting.take(isSlow) ?? this.#waiting.take(() => true)
+    const leavesOne = (key: number) => (this.#underWay.get(key) ?? 0) < this.#lanes.length - 1
+    if (laneNumber > 0) return this.#waiting.take((key) => leavesOne(key) && !isSlow(key))
+    return this.#waiting.take((key) => leavesOne(key) && isSlow(key)) ?? this.#waiting.take(leavesOne)
+  }
+
+  #isUnderWay(key: number, lanesMore: 1 | -1): void {
+    const lanes = (this.#underWay.get(key) ?? 0) + lanesMore
+    if (lanes === 0) this.#underWay.delete(key)
+    else this.#underWay.set(key, lanes)
   }
 
   async #runOn(lane: Lane, { key, workFor, transfer, resolve }: Waiting): Promise<void> {
     const startMs = performance.now()
-    const end = await lane.run(workFor(lane), transfer, this.#deadlines)
+    this.#isUnderWay(key, 1)
+    const work = workFor(lane)
+    const end = await lane.run(work, transfer, this.#deadlines)
+    this.#isUnderWay(key, -1)
     const nowMs = performance.now()
-    this.#slow.took(key, nowMs - startMs, nowMs)
+    // A schema that was new to its worker was compiled, which says nothing of how long records take.
+    const isOfRecords = end.kind !== 'done' || work.kind !== 'judge' || work.source === null
+    if (isOfRecords) this.#slow.took(key, nowMs - startMs, nowMs)
     resolve(end)
     this.#dispatch()
   }
