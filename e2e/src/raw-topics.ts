@@ -1,5 +1,13 @@
 import { zeroUuid } from '@pico/binary'
-import { createTopics, deleteTopics, describeConfigs, kafkaErrorOf, listOffsets, metadata } from '@pico/kafka-codec'
+import {
+  createTopics,
+  deleteTopics,
+  describeConfigs,
+  incrementalAlterConfigs,
+  kafkaErrorOf,
+  listOffsets,
+  metadata,
+} from '@pico/kafka-codec'
 import { ConnectionLostError, connectRaw, type RawConnection } from './raw-kafka.ts'
 
 /** Topic chores for tests and benches, in versions that every broker of today serves. Each throws on any error code. */
@@ -34,6 +42,22 @@ export async function createTopicsOf(
       })
       for (const topic of answer.topics) mustBeFine(`creating ${topic.name}`, topic.errorCode)
     }
+  })
+}
+
+/** Sets those settings, and leaves the others as they are. */
+export async function alterTopic(
+  port: number,
+  topic: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  await onConnection(port, async (connection) => {
+    const configs = Object.entries(settings).map(([name, value]) => ({ name, value, configOperation: 0 }))
+    const answer = await connection.ask(incrementalAlterConfigs, 1, {
+      resources: [{ resourceType: topicResource, resourceName: topic, configs }],
+      validateOnly: false,
+    })
+    for (const { errorCode } of answer.responses) mustBeFine(`altering ${topic}`, errorCode)
   })
 }
 

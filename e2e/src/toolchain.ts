@@ -60,6 +60,20 @@ export const pythonTools = once(async (): Promise<{ python: string }> => {
   return { python }
 })
 
+/** The official JSON-Schema-Test-Suite, a folder with `tests` and `remotes`: the source distribution of Python's jsonschema has it. */
+export const jsonSchemaSuite = once(async (): Promise<{ folder: string }> => {
+  const { python } = await pythonTools()
+  const version = '4.26.0'
+  const folder = join(cache, `json-schema-suite-${version}`)
+  await provide(folder, [], async (draft) => {
+    const download = ['-m', 'pip', 'download', '-q', '--no-deps', '--no-binary', 'jsonschema', `jsonschema==${version}`]
+    await run(python, [...download, '-d', draft], { timeoutMs: 300_000 })
+    const archive = join(draft, `jsonschema-${version}.tar.gz`)
+    await run('tar', ['-xzf', archive, '-C', draft, '--strip-components=2', `jsonschema-${version}/json`])
+  })
+  return { folder }
+})
+
 export const kcatTool = once(async (): Promise<{ kcat: string }> => {
   await need('kcat', ['-V'], 'kcat (Debian: apt-get install kcat)')
   return { kcat: 'kcat' }

@@ -85,9 +85,9 @@ public class AdminSteps {
 
       step("config", () -> set(admin.describeConfigs(List.of(resource)).all().get().get(resource).entries()));
       step("names of config", () -> admin.describeConfigs(List.of(resource)).all().get().get(resource).entries().stream()
-          .map(ConfigEntry::name).sorted().toList());
+          .map(ConfigEntry::name).filter(AdminSteps::isKafkas).sorted().toList());
       step("types of config", () -> admin.describeConfigs(List.of(resource)).all().get().get(resource).entries().stream()
-          .map(entry -> entry.name() + " " + entry.type()).sorted().toList());
+          .filter(entry -> isKafkas(entry.name())).map(entry -> entry.name() + " " + entry.type()).sorted().toList());
       step("documented", () -> admin.describeConfigs(List.of(resource), new DescribeConfigsOptions().includeDocumentation(true))
           .all().get().get(resource).entries().stream().allMatch(entry -> !entry.documentation().isEmpty()));
       step("set", () -> alter(admin, resource, "retention.bytes", "1000", AlterConfigOp.OpType.SET));
@@ -161,6 +161,11 @@ public class AdminSteps {
     return topics.stream().map(topic -> topic.name() + " " + topic.isInternal() + " " + topic.partitions().stream()
         .map(each -> each.partition() + ":" + each.leader().id() + ":" + each.replicas().size() + ":" + each.isr().size())
         .toList()).sorted().toList().toString();
+  }
+
+  /** What begins with pico. is our own. */
+  static boolean isKafkas(String setting) {
+    return !setting.startsWith("pico.");
   }
 
   static String set(Collection<ConfigEntry> entries) {

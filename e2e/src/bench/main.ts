@@ -14,8 +14,9 @@ import { benchLatency } from './latency.ts'
 import { benchLiveReaders } from './live-readers.ts'
 import { machineFacts } from './machine.ts'
 import { benchProduce } from './produce.ts'
-import { meets, type Row, renderTable } from './report.ts'
+import { meets, type Row, renderTable, type SideName } from './report.ts'
 import type { RoundSettings } from './rounds.ts'
+import { benchSchemas } from './schemas.ts'
 
 const usage = `npm run bench -- [options]
 
@@ -25,7 +26,7 @@ npm's @durable-streams/server.
   --quick            an eighth of the data, one round: to see that it works, not to quote (also BENCH_QUICK=1)
   --rounds N         rounds, contenders taking turns (3)
   --brokers LIST     of ${contenderNames.join(', ')} (kafka,kafka-flush,pico)
-  --only LIST        of produce, consume, latency, groups, idle, memory, http, live (all of these), cluster
+  --only LIST        of produce, consume, latency, groups, idle, memory, http, live (all of these), cluster, schemas
   --case TEXT        only the cases whose name contains this
   --json FILE        every number of every round, too
   --check            exit with 1 when a goal is missed
@@ -62,14 +63,16 @@ const parts = new Set(options.only.split(','))
 
 const ofKafka = ['produce', 'consume', 'latency', 'groups'].some((part) => parts.has(part))
 
-const facts = await machineFacts({ java: ofKafka || parts.has('idle') || parts.has('memory') })
+const ofJava = ofKafka || ['idle', 'memory', 'schemas'].some((part) => parts.has(part))
+const facts = await machineFacts({ java: ofJava })
 for (const [name, value] of Object.entries(facts)) console.log(`${name}: ${value}`)
 console.log(`rounds: ${settings.rounds}, share of the data: ${settings.scale}\n`)
 
 const rows = await measure()
 const httpRows = await measureHttp()
 console.log(`\nmedian (least-most) of ${settings.rounds} rounds; load average now ${loadavg()[0]?.toFixed(2)}`)
-const measured = names.filter((name) => rows.some(({ values }) => values[name] !== undefined))
+const sides: SideName[] = [...names, 'pico-unjudged']
+const measured = sides.filter((name) => rows.some(({ values }) => values[name] !== undefined))
 if (rows.length > 0) console.log(`\n${renderTable(rows, measured)}`)
 if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-streams', 'node-http', 'pico'])}`)
 if (options.json !== undefined) {
@@ -102,6 +105,7 @@ async function measure(): Promise<Row[]> {
     await part('idle', () => benchIdle(settings))
     await part('memory', benchMemory)
     await part('cluster', () => benchCluster(settings))
+    await part('schemas', () => benchSchemas(settings))
   }
   return rows
 }

@@ -69,7 +69,7 @@ export const kafkaJs: KafkaClient = {
   },
 }
 
-const compressionTypes: Record<Codec, number> = {
+export const compressionTypes: Record<Codec, number> = {
   none: CompressionTypes.None,
   gzip: CompressionTypes.GZIP,
   snappy: CompressionTypes.Snappy,

@@ -280,6 +280,7 @@ async function describe(session: Session, question: Resource) {
   return {
     error: errorText(result?.errorCode ?? -1),
     entries: (result?.configs ?? [])
+      .filter(({ name }) => !name.startsWith('pico.')) // our own, which Kafka does not have
       .map((entry) => ({
         name: entry.name,
         value: entry.value,

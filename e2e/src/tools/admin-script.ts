@@ -259,6 +259,7 @@ function overridden(line: string): string | null {
 
 /** Ours keeps records until it is told otherwise; Kafka has defaults in other units, and one that it sets itself. */
 function withoutDefaults(line: string): string | null {
+  if (line.startsWith('pico.')) return null // our own, which Kafka does not have
   if (/^(min.insync.replicas|segment.ms|segment.jitter.ms|flush.ms|retention.ms)=/.test(line)) return null
   return line
 }
