@@ -1,6 +1,7 @@
 import { BatchBuilder } from '@pico/record-batch'
 import { expect, test } from 'vitest'
 import { SchemaUnavailableError } from '../src/errors.ts'
+import type { LoadedSchema } from '../src/workers/schema-workers.ts'
 import { plain, sourceOf, utf8, workersUnderTest } from './schemas-under-test.ts'
 
 const person = sourceOf('json', {
@@ -22,22 +23,20 @@ test('values are held to a schema that is sent to a worker once', async () => {
   }
 })
 
-test.for(['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const)(
-  'records of a %s batch are judged by their number',
-  async (codec) => {
-    const workers = workersUnderTest({ workers: 1 })
+test('records of a batch are judged by their number, whatever it is compressed with', async () => {
+  const workers = workersUnderTest({ workers: 1 })
+  for (const codec of ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const) {
     const builder = new BatchBuilder({ codec })
     for (const value of ['{"name":"a"}', '{}', '{"name":"b"}', '[]']) builder.append({ timestamp: 0, key: null, value })
     const batch = builder.build()
     const sent = batch.slice()
-    const judged = await workers.judgeBatch({ schemaId: 1, source: person }, plain, batch)
-    expect(judged).toEqual([
+    expect(await workers.judgeBatch({ schemaId: 1, source: person }, plain, batch)).toEqual([
       { index: 1, path: '', reason: "must have required property 'name'" },
       { index: 3, path: '', reason: 'must be object' },
     ])
     expect(batch).toEqual(sent)
-  },
-)
+  }
+})
 
 test('what cannot be read as records passes, for the gate to refuse', async () => {
   const workers = workersUnderTest({ workers: 1 })
@@ -52,22 +51,34 @@ test('what cannot be read as records passes, for the gate to refuse', async () =
 })
 
 test('a batch that takes too long is refused at the record that did, and others are judged meanwhile', async () => {
-  const workers = workersUnderTest({ workers: 2, deadlineMs: 1500 })
+  const workers = workersUnderTest({ workers: 2, deadlineMs: 1000 })
   const slow = { schemaId: 1, source: person }
   const quick = { schemaId: 2, source: person }
+  const judge = (schema: LoadedSchema, ...values: Uint8Array[]) => workers.judgeValues(schema, plain, values)
   // Long enough for both workers to be up, and to know both schemas.
   for (const endMs = performance.now() + 1500; performance.now() < endMs; ) {
-    await Promise.all(Array.from({ length: 20 }, (_, i) => workers.judgeValues(i % 2 ? slow : quick, plain, [good])))
+    await Promise.all(Array.from({ length: 20 }, (_, i) => judge(i % 2 ? slow : quick, good)))
   }
 
-  const hostileBatches = Array.from({ length: 2 }, () => workers.judgeValues(slow, plain, [good, hostile]))
-  // Nobody knows yet that they are slow: they have one worker all the same.
-  const startMs = performance.now()
-  expect(await workers.judgeValues(quick, plain, [good])).toEqual([])
-  expect(performance.now() - startMs).toBeLessThan(1000)
-  for (const judged of await Promise.all(hostileBatches)) {
-    expect(judged).toEqual([{ index: 1, path: '', reason: 'validation took longer than 1500 ms' }])
+  const ended: string[] = []
+  const judgeHostile = async () => {
+    const judged = await judge(slow, good, hostile)
+    ended.push('hostile')
+    expect(judged).toEqual([{ index: 1, path: '', reason: 'validation took longer than 1000 ms' }])
   }
+  const judgeGood = async () => {
+    expect(await judge(quick, good)).toEqual([])
+    ended.push('good')
+  }
+  // Nobody knows yet that they are slow: they have one worker all the same.
+  const hostileBatches = [judgeHostile(), judgeHostile(), judgeHostile()]
+  await judgeGood()
+  await Promise.race(hostileBatches)
+  // That was the end of a worker. The next of them has to wait for another, the good ones have one.
+  await judgeGood()
+  await Promise.all(hostileBatches)
+  await judgeGood()
+  expect(ended).toEqual(['good', 'hostile', 'good', 'hostile', 'hostile', 'good'])
 })
 
 test('a worker that runs out of memory is the end of its batch, not of the process', async () => {
@@ -85,7 +96,7 @@ test('a worker that runs out of memory is the end of its batch, not of the proce
 })
 
 test('a schema that takes too long to compile is refused, and records are judged meanwhile', async () => {
-  const workers = workersUnderTest({ workers: 1, deadlineMs: 100 })
+  const workers = workersUnderTest({ workers: 1, deadlineMs: 300 })
   const properties = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, i) => [`p${i}`, { type: 'string', minLength: i }]),
   )
@@ -95,7 +106,7 @@ test('a schema that takes too long to compile is refused, and records are judged
   expect(await workers.judgeValues({ schemaId: 1, source: person }, plain, [good])).toEqual([])
   const { problems } = await compiling
   expect(problems).toHaveLength(1)
-  expect(problems[0]?.reason).toMatch(/^compiling it takes more than (1000 ms of work|128 MiB of memory)$/)
+  expect(problems[0]?.reason).toMatch(/^compiling it takes more than (3000 ms of work|128 MiB of memory)$/)
 })
 
 test('a schema that does not compile is unavailable to records', async () => {

@@ -4,13 +4,14 @@ import { FairQueue } from './fair-queue.ts'
 import { Lane } from './lane.ts'
 import { SlowSchemas } from './slow-schemas.ts'
 import type { Work } from './work-messages.ts'
-import type { Deadlines, ThreadSettings, WorkEnd } from './worker-thread.ts'
+import { type Deadlines, type ThreadOwner, type ThreadSettings, type WorkEnd, WorkerThread } from './worker-thread.ts'
 
 export interface GroupSettings {
   readonly lanes: number
   readonly deadlines: Deadlines
-  /** Each lane's number is put after the name. */
   readonly thread: ThreadSettings
+  /** Whether a worker is kept ready to take the place of one that had to be ended: it takes a while to start one. */
+  readonly hasSpare: boolean
 }
 
 export interface GroupWork {
@@ -32,29 +33,30 @@ const waitingMax = 10_000
 
 /**
  * Lanes that share a queue. No key has all lanes: whether its work is slow is known only when some of it is done, and who comes with
- * another key meanwhile must not wait for that. Work whose key was slow of late goes to the first lane only: however many such keys
- * there are, the others stay free for the rest.
+ * another key meanwhile must not wait for that. Work whose key was slow of late is on one lane at most, and only while another is
+ * up: however many such keys there are, and however often one is the end of its worker, the rest has a lane to go to.
  */
 export class LaneGroup {
   readonly #lanes: readonly Lane[]
   readonly #deadlines: Deadlines
   readonly #waiting = new FairQueue<Waiting>(waitingMax)
   readonly #slow: SlowSchemas
+  readonly #thread: ThreadSettings
+  readonly #hasSpare: boolean
+  #spare: WorkerThread | null = null
   /** Keys whose work is being done, and on how many lanes. */
   readonly #underWay = new Map<number, number>()
+  #slowUnderWay = 0
   #isClosed = false
 
-  constructor({ lanes, deadlines, thread }: GroupSettings) {
+  constructor({ lanes, deadlines, thread, hasSpare }: GroupSettings) {
     this.#deadlines = deadlines
+    this.#thread = thread
+    this.#hasSpare = hasSpare
     this.#slow = new SlowSchemas(deadlines.judgeMs / 4)
-    this.#lanes = Array.from({ length: lanes }, (_, number) => {
-      const settings = { ...thread, name: `${thread.name}-${number}` }
-      return new Lane(
-        settings,
-        () => this.#dispatch(),
-        (cause) => this.#refuseWaiting('no worker starts', cause),
-      )
-    })
+    const onFree = () => this.#dispatch()
+    const onBroken = (cause: unknown) => this.#refuseWaiting('no worker starts', cause)
+    this.#lanes = Array.from({ length: lanes }, () => new Lane((owner) => this.#takeThread(owner), onFree, onBroken))
   }
 
   /** Throws `SchemaUnavailableError`. */
@@ -71,45 +73,70 @@ export class LaneGroup {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#refuseWaiting('closed', null)
-    await Promise.all(this.#lanes.map((lane) => lane.close()))
+    await Promise.all([...this.#lanes.map((lane) => lane.close()), this.#spare?.close()])
+  }
+
+  #takeThread(owner: ThreadOwner): WorkerThread {
+    const spare = this.#spare
+    this.#spare = null
+    if (spare === null) return new WorkerThread(this.#thread, owner)
+    spare.belongTo(owner)
+    return spare
+  }
+
+  /** Once work has been done: nobody waits for it, so it does not hold up what somebody waits for. */
+  #keepSpare(): void {
+    if (!this.#hasSpare || this.#spare !== null || this.#isClosed) return
+    const spare: WorkerThread = new WorkerThread(this.#thread, {
+      ready: () => {},
+      gone: () => {
+        if (this.#spare === spare) this.#spare = null
+      },
+    })
+    this.#spare = spare
   }
 
   #dispatch(): void {
-    this.#lanes.forEach((lane, number) => {
-      if (this.#isClosed || !lane.isFree) return
-      const next = this.#next(number)
-      if (next !== null) void this.#runOn(lane, next)
-    })
+    for (const lane of this.#lanes) {
+      if (this.#isClosed || this.#waiting.length === 0) return
+      if (!lane.isFree) continue
+      const nowMs = performance.now()
+      const isSlow = (key: number) => this.#slow.has(key, nowMs)
+      const next = this.#waiting.take((key) => this.#leavesOne(key) && (!isSlow(key) || this.#mayBeSlow(lane)))
+      if (next !== null) void this.#runOn(lane, next, isSlow(next.key))
+    }
   }
 
-  #next(laneNumber: number): Waiting | null {
-    if (this.#waiting.length === 0) return null
+  #leavesOne(key: number): boolean {
+    return this.#lanes.length === 1 || (this.#underWay.get(key) ?? 0) < this.#lanes.length - 1
+  }
+
+  #mayBeSlow(lane: Lane): boolean {
+    if (this.#lanes.length === 1) return true
+    return this.#slowUnderWay === 0 && this.#lanes.some((other) => other !== lane && other.isUp)
+  }
+
+  async #runOn(lane: Lane, { key, workFor, transfer, resolve }: Waiting, isSlow: boolean): Promise<void> {
+    const startMs = performance.now()
+    const work = workFor(lane)
+    this.#isUnderWay(key, isSlow, 1)
+    const end = await lane.run(work, transfer, this.#deadlines)
+    this.#isUnderWay(key, isSlow, -1)
     const nowMs = performance.now()
-    const isSlow = (key: number) => this.#slow.has(key, nowMs)
-    if (this.#lanes.length === 1) return this.#waiting.take(() => true)
-    const leavesOne = (key: number) => (this.#underWay.get(key) ?? 0) < this.#lanes.length - 1
-    if (laneNumber > 0) return this.#waiting.take((key) => leavesOne(key) && !isSlow(key))
-    return this.#waiting.take((key) => leavesOne(key) && isSlow(key)) ?? this.#waiting.take(leavesOne)
+    const isFatal = end.kind === 'late' || end.kind === 'outOfMemory'
+    // A schema that was new to its worker was compiled, which says nothing of how long records take.
+    const isOfRecords = isFatal || work.kind !== 'judge' || work.source === null
+    if (isOfRecords) this.#slow.took(key, nowMs - startMs, isFatal, nowMs)
+    resolve(end)
+    this.#dispatch()
+    this.#keepSpare()
   }
 
-  #isUnderWay(key: number, lanesMore: 1 | -1): void {
+  #isUnderWay(key: number, isSlow: boolean, lanesMore: 1 | -1): void {
     const lanes = (this.#underWay.get(key) ?? 0) + lanesMore
     if (lanes === 0) this.#underWay.delete(key)
     else this.#underWay.set(key, lanes)
-  }
-
-  async #runOn(lane: Lane, { key, workFor, transfer, resolve }: Waiting): Promise<void> {
-    const startMs = performance.now()
-    this.#isUnderWay(key, 1)
-    const work = workFor(lane)
-    const end = await lane.run(work, transfer, this.#deadlines)
-    this.#isUnderWay(key, -1)
-    const nowMs = performance.now()
-    // A schema that was new to its worker was compiled, which says nothing of how long records take.
-    const isOfRecords = end.kind !== 'done' || work.kind !== 'judge' || work.source === null
-    if (isOfRecords) this.#slow.took(key, nowMs - startMs, nowMs)
-    resolve(end)
-    this.#dispatch()
+    if (isSlow) this.#slowUnderWay += lanesMore
   }
 
   #refuseWaiting(why: string, cause: unknown): void {

@@ -1,6 +1,6 @@
 import type { SchemaSource } from '../schema.ts'
 import type { Work } from './work-messages.ts'
-import { type Deadlines, type ThreadSettings, type WorkEnd, WorkerThread } from './worker-thread.ts'
+import type { Deadlines, ThreadOwner, WorkEnd, WorkerThread } from './worker-thread.ts'
 
 export interface LoadedSchema {
   readonly schemaId: number
@@ -15,7 +15,7 @@ const schemasMax = 256
  * until there is work again.
  */
 export class Lane {
-  readonly #settings: ThreadSettings
+  readonly #takeThread: (owner: ThreadOwner) => WorkerThread
   readonly #onFree: () => void
   readonly #onBroken: (cause: unknown) => void
   #thread: WorkerThread | null = null
@@ -23,11 +23,20 @@ export class Lane {
   readonly #schemas = new Set<number>()
   #isClosed = false
 
-  /** `onFree` is called whenever it can take work; `onBroken` when a worker could not start. */
-  constructor(settings: ThreadSettings, onFree: () => void, onBroken: (cause: unknown) => void) {
-    this.#settings = settings
+  /** `onFree` is called when a worker gets ready; `onBroken` when one could not start, or is gone while it had nothing to do. */
+  constructor(
+    takeThread: (owner: ThreadOwner) => WorkerThread,
+    onFree: () => void,
+    onBroken: (cause: unknown) => void,
+  ) {
+    this.#takeThread = takeThread
     this.#onFree = onFree
     this.#onBroken = onBroken
+  }
+
+  /** Whether it has a worker that works or could. */
+  get isUp(): boolean {
+    return this.#thread?.isUp ?? false
   }
 
   get isFree(): boolean {
@@ -38,10 +47,13 @@ export class Lane {
   open(): void {
     if (this.#thread !== null || this.#isClosed) return
     this.#schemas.clear()
-    const thread: WorkerThread = new WorkerThread(this.#settings, this.#onFree, (cause) => {
-      if (this.#thread !== thread) return
-      this.#thread = null
-      if (!this.#isClosed) this.#onBroken(cause)
+    const thread: WorkerThread = this.#takeThread({
+      ready: this.#onFree,
+      gone: (cause) => {
+        if (this.#thread !== thread) return
+        this.#thread = null
+        if (!this.#isClosed) this.#onBroken(cause)
+      },
     })
     this.#thread = thread
   }

@@ -43,9 +43,14 @@ export function startSchemaWorkers(settings: SchemaWorkersSettings): SchemaWorke
   const maxJsonValueBytes = Math.floor((heapMb * 1024 * 1024) / heapPerJsonByte)
   const deadlines = { compileMs: 10 * deadlineMs, judgeMs: deadlineMs }
   const thread = { workerUrl, heapMb, maxJsonValueBytes }
-  const judges = new LaneGroup({ lanes: Math.max(1, workers), deadlines, thread: { ...thread, name: 'schema-judge' } })
+  const judges = new LaneGroup({
+    lanes: Math.max(1, workers),
+    deadlines,
+    thread: { ...thread, name: 'schema-judge' },
+    hasSpare: true,
+  })
   // Anybody's new schemas may take long to compile: they wait for each other, and no record waits for them.
-  const drafts = new LaneGroup({ lanes: 1, deadlines, thread: { ...thread, name: 'schema-draft' } })
+  const drafts = new LaneGroup({ lanes: 1, deadlines, thread: { ...thread, name: 'schema-draft' }, hasSpare: false })
 
   async function draft<Kind extends 'compile' | 'incompatibilities'>(
     work: Work & { kind: Kind },

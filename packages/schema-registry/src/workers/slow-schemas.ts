@@ -1,5 +1,6 @@
-/** For how long a schema is remembered as slow. */
-const rememberedMs = 10_000
+/** For how long a schema is remembered: one that was slow, and one that was the end of a worker. */
+const slowForMs = 10_000
+const fatalForMs = 600_000
 /** A schema that is slow again is remembered again, so it does no harm to forget some. */
 const schemasMax = 1000
 
@@ -13,10 +14,11 @@ export class SlowSchemas {
     this.#slowMs = slowMs
   }
 
-  took(schemaId: number, durationMs: number, nowMs: number): void {
-    if (durationMs < this.#slowMs) return
+  took(schemaId: number, durationMs: number, isFatal: boolean, nowMs: number): void {
+    if (!isFatal && durationMs < this.#slowMs) return
+    const untilMs = Math.max(this.#untilMs.get(schemaId) ?? 0, nowMs + (isFatal ? fatalForMs : slowForMs))
     this.#untilMs.delete(schemaId)
-    this.#untilMs.set(schemaId, nowMs + rememberedMs)
+    this.#untilMs.set(schemaId, untilMs)
     const [oldest] = this.#untilMs.keys()
     if (this.#untilMs.size > schemasMax && oldest !== undefined) this.#untilMs.delete(oldest)
   }

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import { type DoneWork, type FromWorker, Progress, type Work, type WorkerSettings } from './work-messages.ts'
 
@@ -23,28 +24,35 @@ export interface Deadlines {
   readonly judgeMs: number
 }
 
+/** Who is told what becomes of a worker. */
+export interface ThreadOwner {
+  /** The worker can work. */
+  ready(): void
+  /** The worker is gone, with no work running; also if it never got ready. */
+  gone(cause: unknown): void
+}
+
+interface Running {
+  readonly jobId: number
+  readonly deadlines: Deadlines
+  readonly end: (end: WorkEnd) => void
+  isJudging: boolean
+  timer: NodeJS.Timeout
+}
+
 /** One worker thread, which does one piece of work at a time and is ended when that takes too long. Nothing restarts it. */
 export class WorkerThread {
   readonly #worker: Worker
   readonly #progress = new Progress()
-  readonly #onReady: () => void
-  readonly #onGone: (cause: unknown) => void
-  #running: {
-    readonly jobId: number
-    isJudging: boolean
-    timer: NodeJS.Timeout
-    readonly deadlines: Deadlines
-    readonly end: (end: WorkEnd) => void
-  } | null = null
+  #owner: ThreadOwner
+  #running: Running | null = null
   #jobs = 0
   #isReady = false
   #isGone = false
   #failure: unknown = null
 
-  /** `onReady` is called once the worker can work; `onGone` when it is gone with no work running, also if it never got ready. */
-  constructor(settings: ThreadSettings, onReady: () => void, onGone: (cause: unknown) => void) {
-    this.#onReady = onReady
-    this.#onGone = onGone
+  constructor(settings: ThreadSettings, owner: ThreadOwner) {
+    this.#owner = owner
     const workerData: WorkerSettings = {
       maxJsonValueBytes: settings.maxJsonValueBytes,
       progress: this.#progress.shared,
@@ -64,8 +72,17 @@ export class WorkerThread {
     this.#worker.on('exit', () => this.#onExit())
   }
 
+  get isUp(): boolean {
+    return this.#isReady && !this.#isGone
+  }
+
   get isFree(): boolean {
-    return this.#isReady && !this.#isGone && this.#running === null
+    return this.isUp && this.#running === null
+  }
+
+  /** From now on it is told to another, who has to look for himself whether it is free already. */
+  belongTo(owner: ThreadOwner): void {
+    this.#owner = owner
   }
 
   /** Only while it is free. `transfer` are buffers that the work gives away. */
@@ -85,10 +102,16 @@ export class WorkerThread {
   }
 
   #deadline(jobId: number, ms: number): NodeJS.Timeout {
+    const dueMs = performance.now() + ms
     return setTimeout(() => {
       const running = this.#running
-      // When it is this thread that is late, the answer is there already.
+      // When it is this thread that is late, the answer is there already,
       if (running === null || running.jobId !== jobId || this.#progress.doneJobId === jobId) return
+      // or the worker was held up with it, by whatever stopped the process: then the time was not its own.
+      if (performance.now() - dueMs > ms / 4) {
+        running.timer = this.#deadline(jobId, ms)
+        return
+      }
       this.#end({ kind: 'late', isJudging: running.isJudging, recordIndex: this.#progress.recordIndex })
       this.#isGone = true
       void this.#worker.terminate()
@@ -99,7 +122,7 @@ export class WorkerThread {
     if (message.kind === 'ready') {
       if (this.#isGone) return
       this.#isReady = true
-      this.#onReady()
+      this.#owner.ready()
       // A worker keeps the process alive while it starts, which is when there is work for it, and while it works.
       if (this.#running === null) this.#worker.unref()
       return
@@ -127,7 +150,7 @@ export class WorkerThread {
     if (isKnown) return
     const { code } = (this.#failure ?? {}) as { readonly code?: unknown }
     const running = this.#running
-    if (running === null) this.#onGone(this.#failure)
+    if (running === null) this.#owner.gone(this.#failure)
     else if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
       this.#end({ kind: 'outOfMemory', isJudging: running.isJudging, recordIndex: this.#progress.recordIndex })
     } else {

@@ -1,3 +1,4 @@
+import { definitionNumber } from './flatten-schema.ts'
 import { draft202012, type Json, type JsonObject, type JsonSchema } from './json-dialects.ts'
 import { isObject } from './json-documents.ts'
 import { isEvaluating } from './written-values.ts'
@@ -31,7 +32,7 @@ function evaluatingDefinitions(definitions: readonly JsonSchema[]): ReadonlySet<
     if (typeof schema === 'boolean') return
     const isInteresting = isWithin || isEvaluating(schema)
     if (isInteresting && typeof schema['$ref'] === 'string') {
-      const number = referred(schema['$ref'])
+      const number = definitionNumber(schema['$ref'])
       if (!found.has(number)) {
         found.add(number)
         visit(definitions[number] ?? true, true)
@@ -94,8 +95,4 @@ function eachSubschema(schema: JsonObject, visit: (child: JsonSchema, keyword: s
 
 function isReference(schema: JsonObject): boolean {
   return typeof schema['$ref'] === 'string' && Object.keys(schema).length === 1
-}
-
-export function referred($ref: string): number {
-  return Number($ref.slice($ref.lastIndexOf('/') + 1))
 }

@@ -6,6 +6,7 @@ import { type CompiledDefinitions, unevaluatedKeywords } from './evaluated-parts
 import type { FlatSchema } from './flatten-schema.ts'
 import type { JsonSchema } from './json-dialects.ts'
 import { patternOf } from './json-patterns.ts'
+import { stringLengths } from './string-lengths.ts'
 import { uniqueItems } from './unique-items.ts'
 
 export type JsonCheck = (value: unknown) => ValueProblem | null
@@ -19,10 +20,10 @@ export function compileFlatSchema({ root, definitions }: FlatSchema): JsonCheck 
     return () => (root ? null : { path: '', reason: 'the schema allows no value' })
   }
   const $defs = definitionsForAjv(definitions)
-  const ajv = new Ajv2020(ajvOptions)
+  const ajv = new Ajv2020({ ...ajvOptions, ownProperties: namesInherited(definitions) })
   // Its own way to know what is evaluated costs time in every schema, and is not used.
   ajv.opts.unevaluated = false
-  const own = [uniqueItems, ...unevaluatedKeywords(compiledDefinitions(ajv, $defs))]
+  const own = [uniqueItems, ...stringLengths, ...unevaluatedKeywords(compiledDefinitions(ajv, $defs))]
   for (const definition of own) ajv.removeKeyword(String(definition.keyword)).addKeyword(definition)
   ajv.addSchema({ ...root, $defs }, flatSchemaKey)
   const isValid = compiled(ajv)
@@ -41,7 +42,6 @@ const ajvOptions: Options = {
   strict: false,
   // JSON has none, but `1e999` becomes one.
   strictNumbers: true,
-  ownProperties: true,
   // Formats are annotations in 2020-12, and in 07 as well unless asked for.
   validateFormats: false,
   // Done by ourselves: see json-kind.ts.
@@ -52,6 +52,15 @@ const ajvOptions: Options = {
   // The keywords of a definition that are repeated wherever it is referred to; larger ones become functions.
   inlineRefs: 8,
   code: { regExp: Object.assign((source: string) => patternOf(source), { code: 'patternOf' }) },
+}
+
+/**
+ * Whether a schema names what every object inherits: then it takes a slower check to tell what it has itself. (No object inherits
+ * anything that could be found by going through its properties.)
+ */
+function namesInherited(definitions: readonly JsonSchema[]): boolean {
+  const text = JSON.stringify(definitions)
+  return Object.getOwnPropertyNames(Object.prototype).some((name) => text.includes(`"${name}"`))
 }
 
 const flatSchemaKey = 'flat'

@@ -1,6 +1,6 @@
 import type { FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import { pointerStep } from '../schema-kind.ts'
-import { referred } from './ajv-schema.ts'
+import { definitionNumber } from './flatten-schema.ts'
 import type { Json, JsonObject, JsonSchema } from './json-dialects.ts'
 import { patternOf } from './json-patterns.ts'
 import { arrayOf, objectOf } from './written-values.ts'
@@ -75,7 +75,9 @@ class EvaluatedParts {
 
   /** Branches are booleans or references. */
   isValid(branch: JsonSchema, value: unknown): boolean {
-    return typeof branch === 'boolean' ? branch : this.#definitions.isValid(referred(String(branch['$ref'])), value)
+    return typeof branch === 'boolean'
+      ? branch
+      : this.#definitions.isValid(definitionNumber(String(branch['$ref'])), value)
   }
 
   /** Of a value that is valid against the schema, the properties that its keywords have looked at. */
@@ -114,7 +116,7 @@ class EvaluatedParts {
     const inBranch = (branch: Json | undefined): boolean => {
       if (typeof branch !== 'object' || branch === null) return false
       const { $ref } = branch as JsonObject
-      const definition = this.#definitions.definition(referred(String($ref)))
+      const definition = this.#definitions.definition(definitionNumber(String($ref)))
       return typeof definition === 'object' && this.#eachPart(definition, value, visit)
     }
     const inValidBranch = (branch: Json): boolean => this.isValid(branch as JsonSchema, value) && inBranch(branch)

@@ -14,6 +14,11 @@ export interface FlatSchema {
   readonly definitions: readonly JsonSchema[]
 }
 
+/** The number of a definition, of a reference to it. */
+export function definitionNumber($ref: string): number {
+  return Number($ref.slice($ref.lastIndexOf('/') + 1))
+}
+
 /** Many more than any schema written by hand or generated has; each costs memory in every worker that compiles it. */
 const definitionsMax = 20_000
 
@@ -35,6 +40,7 @@ interface DynamicScope {
 class Flattener {
   readonly #documents: SchemaDocuments
   readonly #definitions: JsonSchema[] = []
+  readonly #paths: string[] = []
   /** By schema (a boolean has no identity, and needs none), then by scope. */
   readonly #numbers = new Map<JsonSchema, Map<string, number>>()
   readonly #waiting: { readonly located: LocatedSchema; readonly scope: DynamicScope; readonly number: number }[] = []
@@ -48,8 +54,25 @@ class Flattener {
     const flatRoot = this.#refTo(root, { key: '', anchors: new Map() })
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       this.#definitions[next.number] = this.#flat(next.located, next.scope)
+      this.#paths[next.number] = next.located.path
     }
+    this.#refuseCircles()
     return { root: flatRoot, definitions: this.#definitions }
+  }
+
+  /** A schema that holds its values to itself before anything else: it says nothing, or never comes to an end (core, section 9.4.1). */
+  #refuseCircles(): void {
+    const done = new Set<number>()
+    const underWay = new Set<number>()
+    const visit = (number: number): void => {
+      if (done.has(number)) return
+      if (underWay.has(number)) throw new SchemaRefusal(this.#paths[number] ?? '', 'the reference leads back to itself')
+      underWay.add(number)
+      for (const next of sameValueReferences(this.#definitions[number] ?? true)) visit(next)
+      underWay.delete(number)
+      done.add(number)
+    }
+    for (const number of this.#definitions.keys()) visit(number)
   }
 
   #refTo(target: LocatedSchema, scope: DynamicScope): JsonSchema {
@@ -156,6 +179,20 @@ class Flattener {
     }
   }
 }
+
+/** The definitions that a value is held to because it is held to a schema; those of its properties and items are not among them. */
+function sameValueReferences(schema: Json): number[] {
+  if (!isObject(schema)) return []
+  const { $ref } = schema
+  const branches = branchKeywords.flatMap((keyword) => schema[keyword] ?? [])
+  const dependent = Object.values(asObject(schema['dependentSchemas'] ?? {}))
+  return [
+    ...(typeof $ref === 'string' ? [definitionNumber($ref)] : []),
+    ...[...branches, ...dependent].flatMap(sameValueReferences),
+  ]
+}
+
+const branchKeywords = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']
 
 type FlatChild = (json: Json | undefined, step: string) => JsonSchema
 

@@ -215,7 +215,8 @@ const ifRule: KeywordRule = (reader, written, path, comparison) => {
   const [condition] = within(reader, 'if')
   if (condition === undefined) return []
   const problems: SchemaProblem[] = []
-  for (const keyword of ['then', 'else']) {
+  const isAlwaysMet = comparison.problems(condition, written, `${path}/if`).length === 0
+  for (const keyword of isAlwaysMet ? ['then'] : ['then', 'else']) {
     for (const wanted of within(reader, keyword)) {
       const sameCondition = written.facts.filter((fact) =>
         within(fact, 'if').some((known) => comparison.same.areSame(condition, known)),

@@ -89,9 +89,8 @@ function otherProblems(reader: Fact, written: WrittenValues, path: string, compa
 }
 
 function nameProblems(reader: Fact, written: WrittenValues, path: string, comparison: Comparison): SchemaProblem[] {
-  const known = written.facts.flatMap((fact) => within(fact, 'propertyNames'))
   return within(reader, 'propertyNames').flatMap((wanted) =>
-    comparison.problems(wanted, written.namesAmong(known), `${path}/propertyNames`),
+    comparison.problems(wanted, written.names(), `${path}/propertyNames`),
   )
 }
 

@@ -1,5 +1,5 @@
 import { canonicalText } from '../canonical-text.ts'
-import type { FlatSchema } from './flatten-schema.ts'
+import { definitionNumber, type FlatSchema } from './flatten-schema.ts'
 import type { Json, JsonObject, JsonSchema } from './json-dialects.ts'
 
 /** A schema together with the definitions that its references lead to. */
@@ -8,21 +8,8 @@ export interface SchemaIn {
   readonly of: FlatSchema
 }
 
-/** The schema that a schema of nothing but a reference stands for. */
-export function dereference({ schema, of }: SchemaIn): SchemaIn {
-  let found: JsonSchema = schema
-  // A chain of references that comes back to itself says nothing.
-  for (let steps = 0; steps <= of.definitions.length; steps++) {
-    if (typeof found === 'boolean') return { schema: found, of }
-    const { $ref, ...rest } = found
-    if (typeof $ref !== 'string' || Object.keys(rest).length > 0) return { schema: found, of }
-    found = definitionAt($ref, of)
-  }
-  return { schema: true, of }
-}
-
 export function definitionAt($ref: string, of: FlatSchema): JsonSchema {
-  return of.definitions[Number($ref.slice($ref.lastIndexOf('/') + 1))] ?? true
+  return of.definitions[definitionNumber($ref)] ?? true
 }
 
 /** Whether two schemas are word for word the same, whatever their definitions are called. */

@@ -1,4 +1,5 @@
 import { canonicalText } from '../canonical-text.ts'
+import type { FlatSchema } from './flatten-schema.ts'
 import type { Json, JsonObject } from './json-dialects.ts'
 import { isObject } from './json-documents.ts'
 import { patternOf } from './json-patterns.ts'
@@ -130,10 +131,10 @@ export class WrittenValues {
     )
   }
 
-  /** The names of properties, as values: strings that `schemas` allow. */
-  namesAmong(schemas: readonly SchemaIn[]): WrittenValues {
-    const [first] = this.facts
-    return WrittenValues.of([...schemas, ...(first === undefined ? [] : [{ schema: stringSchema, of: first.of }])])
+  /** The names of properties, as values. */
+  names(): WrittenValues {
+    const known = this.facts.flatMap((fact) => within(fact, 'propertyNames'))
+    return WrittenValues.of([...known, { schema: stringSchema, of: noDefinitions }])
   }
 
   /** What is known of the item at an index; of the rest if none has so many. */
@@ -162,6 +163,7 @@ function inBoth<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): Set<T> {
 }
 
 const stringSchema: JsonObject = { type: 'string' }
+const noDefinitions: FlatSchema = { root: true, definitions: [] }
 
 /** All that a schema object wants of a property, if it is there. */
 export function constraintsOnProperty({ schema, of }: Fact, name: string): SchemaIn[] {
