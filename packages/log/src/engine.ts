@@ -111,11 +111,15 @@ export class LogEngine implements Log, StreamEngine {
     this.#streams.delete(streamId)
   }
 
-  async release(streamIds: readonly number[]): Promise<void> {
+  async release(streamIds: readonly number[], stop = async () => undefined): Promise<void> {
     this.#assertOpen()
     const streams = streamIds.flatMap((streamId) => this.#streams.get(streamId) ?? [])
-    if (streams.some((stream) => stream.nextOffset !== stream.committedOffset)) await this.flush()
-    await this.#guarded(this.#packer.emptyWalOf(streams))
+    if (streams.length === 0) return
+    const emptied = this.#packer.emptyWalOf(streams, async () => {
+      await stop()
+      if (streams.some((stream) => stream.nextOffset !== stream.committedOffset)) await this.flush()
+    })
+    await this.#guarded(emptied)
     for (const stream of streams) this.#streams.delete(stream.streamId)
   }
 

@@ -40,10 +40,11 @@ export interface Log {
   /** An open stream, or undefined. */
   opened(streamId: number): LogStream | undefined
   /**
-   * Gives streams up that take no appends any more: makes what they have durable, takes it over into extents (invariant B: a stream that
-   * is open nowhere has nothing un-packed), and forgets them. They are still this node's, in SQL. @throws FencedError, MetadataUnavailableError
+   * Gives streams up: makes what they have durable, takes it over into extents (invariant B: a stream that is open nowhere has nothing
+   * un-packed), and forgets them. They are still this node's, in SQL. `stop` has to see to it that they take no appends any more; it is
+   * called once nothing else is in the way, so that writers wait for as little as can be. @throws FencedError, MetadataUnavailableError
    */
-  release(streamIds: readonly number[]): Promise<void>
+  release(streamIds: readonly number[], stop?: () => Promise<void>): Promise<void>
   /**
    * Takes over what a fenced node epoch, and earlier ones of the same node, left in the WAL: no byte moves, and its streams may be
    * opened. May be repeated, and done by several nodes at once. @throws FencedError, MetadataUnavailableError

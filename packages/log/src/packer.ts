@@ -104,9 +104,10 @@ export class Packer {
     await this.#lastTurn.finally(cancel) // what failed, whoever asked for it was told; adoptRest() takes over whatever could not be packed
   }
 
-  /** Empties the WAL of these streams, which take no appends any more, and leaves the rest where it is. */
-  emptyWalOf(streams: readonly OpenStream[]): Promise<void> {
+  /** Empties the WAL of these streams, which take no appends any more once `stop` has resolved, and leaves the rest where it is. */
+  emptyWalOf(streams: readonly OpenStream[], stop: () => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
+      await stop()
       const runs = unpackedRunsOf(streams)
       if (runs.length === 0) return
       if (this.#components.wal.kind === 'local') await this.#packRuns(runs)

@@ -193,10 +193,15 @@ export class OpenPartitions {
   letGo<T>(streamIds: readonly number[], handOver: () => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
       const opened = streamIds.flatMap((streamId) => this.#open.get(streamId) ?? [])
-      for (const partition of opened) partition.suspend()
-      try {
+      const stop = async () => {
+        for (const partition of opened) partition.suspend()
         await this.#settle(opened)
-        await this.#parts.log.release(opened.map(({ streamId }) => streamId))
+      }
+      try {
+        await this.#parts.log.release(
+          opened.map(({ streamId }) => streamId),
+          stop,
+        )
       } catch (error) {
         for (const partition of opened) partition.resume()
         throw error
