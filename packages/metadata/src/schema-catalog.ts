@@ -39,7 +39,7 @@ export type PutSchemaOutcome =
 
 /**
  * `soft`: not offered any more, still found by whoever reads what was written with it. `final`: gone, after it was deleted softly; its number
- * and its id are not given to anything else.
+ * and its id are not given to anything else. The policy of a name goes with its last version.
  */
 export type SchemaRemoval = 'soft' | 'final'
 

@@ -38,6 +38,17 @@ export function schemaRemovalConformance(open: OpenMetadata): void {
     expect(await schemas.list({ prefix: '', after: null, limit: 9, deleted: true })).toEqual([])
   })
 
+  it('forgets the policy of a name with the last of its versions', async () => {
+    const metadata = await withVersions(open, '1', '2')
+    const { schemas } = metadata
+    await schemas.setPolicy('a', 'full')
+    await schemas.remove('a', null, 'soft')
+    await schemas.remove('a', 1, 'final')
+    expect((await schemas.policies('a')).own).toBe('full')
+    await schemas.remove('a', 2, 'final')
+    expect((await schemas.policies('a')).own).toBe(null)
+  })
+
   it('gives a number to nothing else, and an id to nothing that means something else', async () => {
     const metadata = await withVersions(open, '1', '2')
     const { schemas } = metadata

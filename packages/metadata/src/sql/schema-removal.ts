@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { RemoveSchemaOutcome, SchemaRemoval } from '../schema-catalog.ts'
 import type { Schema } from './schema.ts'
 import { boundTo } from './schema-bindings.ts'
+import { setPolicyOf } from './schema-policies.ts'
 
 /** Topics and versions that a refusal names. */
 const namedMax = 10
@@ -87,4 +88,6 @@ async function deleteRows(tx: Transaction<Schema>, name: string, versions: reado
       .where('version', '>=', Math.min(...versions))
       .execute()
   }
+  const left = await tx.selectFrom('schema_versions').select('version').where('name', '=', name).executeTakeFirst()
+  if (left === undefined) await setPolicyOf(tx, name, null)
 }
