@@ -44,6 +44,25 @@ const numbers = (count: number) => Array.from({ length: count }, (_, n) => `line
 
 // A test runs the command up to twenty times, which takes a while where others work too.
 describe('pico', { timeout: 240_000 }, () => {
+  test('registers schemas from the standard input, and from what get printed', async () => {
+    const schema = '{"type":"object","properties":{"id":{"type":"integer"}}}\n'
+    expect(await data(['schema', 'put', 'cli.orders', '--kind', 'json'], { input: schema })).toBe('cli.orders:1\n')
+    const printed = await data(['schema', 'get', 'cli.orders'])
+    expect(printed).toBe(schema)
+    expect(await data(['schema', 'put', 'cli.orders', '-', '--kind', 'json'], { input: printed })).toBe(
+      'cli.orders:1\n',
+    )
+    expect(await data(['schema', 'check', 'cli.orders', '--kind', 'json'], { input: printed })).toBe('')
+    const other = '{"type":"object","properties":{"id":{"type":"string"}}}'
+    const [code, line] = await problem(['schema', 'put', 'cli.orders', '--kind', 'json'], { input: other })
+    expect([code, line]).toEqual([1, expect.stringMatching(/^pico: PUT .*must not follow what cli\.orders has/)])
+    expect(await problem(['schema', 'put', 'cli.orders'], { input: schema })).toEqual([
+      2,
+      'pico: --kind is needed: one of json, avro, protobuf',
+    ])
+    expect(await data(['schema', 'rm', 'cli.orders', '--permanent'])).toBe('')
+  })
+
   test('creates, appends, reads, tails, trims, closes, lists and deletes; silent where nobody looks', async () => {
     expect(await data(['create', 'cli/orders', '--content-type', 'text/plain', '--ttl', '3600'])).toBe('')
     expect(JSON.parse(await data(['create', 'cli/orders', '--content-type', 'text/plain', '--json']))).toEqual({

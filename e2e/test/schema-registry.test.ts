@@ -143,6 +143,15 @@ describe.skipIf(await missing(pythonTools))("Confluent's serializers, whose sche
     expect(await versions.json()).toEqual([1])
   })
 
+  it('values are read after the server was started again', async () => {
+    const topic = 'restarted'
+    const [avro] = schemas
+    if (avro === undefined) throw new Error('there are schemas')
+    const serialized = await javascriptSerde.serialize(registryUrl, avro, topic, values.avro)
+    await pico.restart('kill')
+    expect(await javascriptSerde.deserialize(registryUrl, avro, topic, serialized)).toEqual(values.avro)
+  })
+
   it('a schema that must not follow is refused by the serializer that would register it', async () => {
     const topic = 'incompatible'
     const [avro] = schemas
