@@ -123,7 +123,9 @@ type DraftEnd<Kind extends keyof DoneWork> = { readonly done: DoneWork[Kind] } |
 function unavailable(end: WorkEnd): SchemaUnavailableError {
   switch (end.kind) {
     case 'failed':
-      return new SchemaUnavailableError(end.message)
+      return new SchemaUnavailableError(end.error instanceof Error ? end.error.message : 'a worker failed', {
+        cause: end.error,
+      })
     case 'lost':
       return new SchemaUnavailableError('a worker was lost', { cause: end.cause })
     default:

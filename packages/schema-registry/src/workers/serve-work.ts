@@ -59,7 +59,8 @@ export function serveWork(port: MessagePort, settings: WorkerSettings): void {
       send({ kind: 'done', jobId, done })
     } catch (error) {
       progress.doneJobId = jobId
-      send({ kind: 'failed', jobId, message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      // Errors are cloned with their message and stack.
+      send({ kind: 'failed', jobId, error })
     }
   })
   send({ kind: 'ready' })

@@ -51,7 +51,7 @@ export type FromWorker =
   | { readonly kind: 'judging'; readonly jobId: number }
   | { readonly kind: 'done'; readonly jobId: number; readonly done: DoneWork[keyof DoneWork] }
   /** The schema that records are to be held to does not compile, or a defect of ours. */
-  | { readonly kind: 'failed'; readonly jobId: number; readonly message: string }
+  | { readonly kind: 'failed'; readonly jobId: number; readonly error: unknown }
 
 /** Where a worker is, for the thread that may have to end it: the only thing that can be read while the worker is busy. */
 export class Progress {

@@ -13,7 +13,7 @@ export interface ThreadSettings {
 /** How a piece of work ended. After `late`, `outOfMemory` and `lost` the thread is gone. */
 export type WorkEnd =
   | { readonly kind: 'done'; readonly done: DoneWork[keyof DoneWork] }
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'late' | 'outOfMemory'; readonly isJudging: boolean; readonly recordIndex: number }
   | { readonly kind: 'lost'; readonly cause: unknown }
 
@@ -139,7 +139,7 @@ export class WorkerThread {
         this.#end({ kind: 'done', done: message.done })
         break
       case 'failed':
-        this.#end({ kind: 'failed', message: message.message })
+        this.#end({ kind: 'failed', error: message.error })
         break
     }
   }

@@ -1,0 +1,9 @@
+/** Of `packages/record-batch/golden`: message sets as Kafka's own classes write them, of the values `value-0`, `no key`, twice none, and an empty one. */
+export const messageSets: Readonly<Record<string, string>> = {
+  'magic 0 none':
+    'AAAAAAAAAAAAAAAa5P/IKQAAAAAABWtleS0wAAAAB3ZhbHVlLTAAAAAAAAAAAQAAABRdUKtkAAD/////AAAABm5vIGtleQAAAAAAAAACAAAAFndiul8AAAAAAAhubyB2YWx1Zf////8AAAAAAAAAAwAAAA6n7GgDAAD//////////wAAAAAAAAAEAAAADuOKaHYAAAAAAAAAAAAA',
+  'magic 1 none':
+    'AAAAAAAAAAAAAAAixxXpKQEAAAABi8/laAAAAAAFa2V5LTAAAAAHdmFsdWUtMAAAAAAAAAABAAAAHE4LSQABAAAAAYvP5nlw/////wAAAAZubyBrZXkAAAAAAAAAAgAAAB6jKZM5AQAAAAGLz+Vn+wAAAAhubyB2YWx1Zf////8AAAAAAAAAAwAAABa3mhpYAQAAAAGLz+VoAf//////////AAAAAAAAAAQAAAAWynEm6AEAAAABi8/laAIAAAAAAAAAAA==',
+  'magic 1 gzip':
+    'AAAAAAAAAAQAAACY4t5eYwEBAAABi8/meXD/////AAAAgh+LCAAAAAAAAP9jYIADpeOiLzUZgQzG7vNPM0AirNmplboGQAZ7WWJOaSqYCQIgRTJ+3J4MUNXPKgv+AwGQw5aXrwDUBFXHBMRyizUnW8JMTf8NZHAA1YDNg+oBAWYgFts+SyoCbj/jfyiAqmABqThVqPYCroIJ5nAAVpS2AsQAAAA=',
+}
