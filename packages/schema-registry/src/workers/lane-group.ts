@@ -117,16 +117,11 @@ export class LaneGroup {
   }
 
   async #runOn(lane: Lane, { key, workFor, transfer, resolve }: Waiting, isSlow: boolean): Promise<void> {
-    const startMs = performance.now()
-    const work = workFor(lane)
     this.#isUnderWay(key, isSlow, 1)
-    const end = await lane.run(work, transfer, this.#deadlines)
+    const end = await lane.run(workFor(lane), transfer, this.#deadlines)
     this.#isUnderWay(key, isSlow, -1)
-    const nowMs = performance.now()
     const isFatal = end.kind === 'late' || end.kind === 'outOfMemory'
-    // A schema that was new to its worker was compiled, which says nothing of how long records take.
-    const isOfRecords = isFatal || work.kind !== 'judge' || work.source === null
-    if (isOfRecords) this.#slow.took(key, nowMs - startMs, isFatal, nowMs)
+    this.#slow.took(key, end.kind === 'done' ? end.tookMs : 0, isFatal, performance.now())
     resolve(end)
     this.#dispatch()
     this.#keepSpare()

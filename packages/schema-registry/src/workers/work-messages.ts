@@ -49,7 +49,8 @@ export type FromWorker =
   | { readonly kind: 'ready' }
   /** The schema is compiled: from now on it is the records that take time. */
   | { readonly kind: 'judging'; readonly jobId: number }
-  | { readonly kind: 'done'; readonly jobId: number; readonly done: DoneWork[keyof DoneWork] }
+  /** `tookMs`: processor time, without that of compiling a schema that records are held to. */
+  | { readonly kind: 'done'; readonly jobId: number; readonly done: DoneWork[keyof DoneWork]; readonly tookMs: number }
   /** The schema that records are to be held to does not compile, or a defect of ours. */
   | { readonly kind: 'failed'; readonly jobId: number; readonly error: unknown }
 

@@ -12,7 +12,7 @@ export interface ThreadSettings {
 
 /** How a piece of work ended. After `late`, `outOfMemory` and `lost` the thread is gone. */
 export type WorkEnd =
-  | { readonly kind: 'done'; readonly done: DoneWork[keyof DoneWork] }
+  | { readonly kind: 'done'; readonly done: DoneWork[keyof DoneWork]; readonly tookMs: number }
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'late' | 'outOfMemory'; readonly isJudging: boolean; readonly recordIndex: number }
   | { readonly kind: 'lost'; readonly cause: unknown }
@@ -136,7 +136,7 @@ export class WorkerThread {
         running.timer = this.#deadline(running.jobId, running.deadlines.judgeMs)
         break
       case 'done':
-        this.#end({ kind: 'done', done: message.done })
+        this.#end({ kind: 'done', done: message.done, tookMs: message.tookMs })
         break
       case 'failed':
         this.#end({ kind: 'failed', error: message.error })
