@@ -55,10 +55,14 @@ test('a batch that takes too long is refused at the record that did, and others 
   const slow = { schemaId: 1, source: person }
   const quick = { schemaId: 2, source: person }
   const judge = (schema: LoadedSchema, ...values: Uint8Array[]) => workers.judgeValues(schema, plain, values)
-  // Long enough for both workers to be up, and to know both schemas.
-  for (const endMs = performance.now() + 1500; performance.now() < endMs; ) {
-    await Promise.all(Array.from({ length: 20 }, (_, i) => judge(i % 2 ? slow : quick, good)))
+  // Both workers are up when a batch is judged while another takes a while.
+  const aWhile = utf8(JSON.stringify({ name: 'x', code: `${'a'.repeat(18)}b` }))
+  for (let first = ''; first !== 'quick'; ) {
+    const taking = judge({ schemaId: 3, source: person }, aWhile).then(() => 'slow')
+    first = await Promise.race([taking, judge(quick, good).then(() => 'quick')])
+    await taking
   }
+  await judge(slow, good)
 
   const ended: string[] = []
   const judgeHostile = async () => {
@@ -135,4 +139,13 @@ test('closing ends what waits', async () => {
   for (const end of await ends)
     expect(end).toMatchObject({ status: 'rejected', reason: { code: 'PICO_SCHEMA_UNAVAILABLE' } })
   await expect(workers.judgeValues(schema, plain, [good])).rejects.toThrow('closed')
+})
+
+test('when too much waits, what comes is told to come again', async () => {
+  const workers = workersUnderTest({ workers: 1 })
+  const schema = { schemaId: 1, source: sourceOf('avro', '"bytes"') }
+  const value = new Uint8Array(40 * 1024 * 1024)
+  const ends = await Promise.allSettled(Array.from({ length: 8 }, () => workers.judgeValues(schema, plain, [value])))
+  expect(ends.map(({ status }) => status).sort()).toEqual([...Array(6).fill('fulfilled'), ...Array(2).fill('rejected')])
+  expect(await workers.judgeValues(schema, plain, [Uint8Array.of(0)])).toEqual([])
 })

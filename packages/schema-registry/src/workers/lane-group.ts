@@ -30,6 +30,7 @@ interface Waiting extends GroupWork {
 
 /** One batch of each of as many producers; what comes when so much waits is told to come again. */
 const waitingMax = 10_000
+const waitingBytesMax = 256 * 1024 * 1024
 
 /**
  * Lanes that share a queue. No key has all lanes: whether its work is slow is known only when some of it is done, and who comes with
@@ -47,6 +48,7 @@ export class LaneGroup {
   /** Keys whose work is being done, and on how many lanes. */
   readonly #underWay = new Map<number, number>()
   #slowUnderWay = 0
+  #waitingBytes = 0
   #isClosed = false
 
   constructor({ lanes, deadlines, thread, hasSpare }: GroupSettings) {
@@ -63,8 +65,10 @@ export class LaneGroup {
   run(work: GroupWork): Promise<WorkEnd> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new SchemaUnavailableError('closed'))
-      const isTaken = this.#waiting.add(work.key, { ...work, resolve, reject })
-      if (!isTaken) return reject(new SchemaUnavailableError(`${waitingMax} batches are waiting for a worker`))
+      const waitingBytes = this.#waitingBytes + bytesOf(work)
+      const isTaken = waitingBytes <= waitingBytesMax && this.#waiting.add(work.key, { ...work, resolve, reject })
+      if (!isTaken) return reject(new SchemaUnavailableError('too much is waiting for a worker'))
+      this.#waitingBytes = waitingBytes
       for (const lane of this.#lanes) lane.open()
       this.#dispatch()
     })
@@ -103,7 +107,9 @@ export class LaneGroup {
       const nowMs = performance.now()
       const isSlow = (key: number) => this.#slow.has(key, nowMs)
       const next = this.#waiting.take((key) => this.#leavesOne(key) && (!isSlow(key) || this.#mayBeSlow(lane)))
-      if (next !== null) void this.#runOn(lane, next, isSlow(next.key))
+      if (next === null) continue
+      this.#waitingBytes -= bytesOf(next)
+      void this.#runOn(lane, next, isSlow(next.key))
     }
   }
 
@@ -135,6 +141,11 @@ export class LaneGroup {
   }
 
   #refuseWaiting(why: string, cause: unknown): void {
+    this.#waitingBytes = 0
     for (const { reject } of this.#waiting.takeAll()) reject(new SchemaUnavailableError(why, { cause }))
   }
+}
+
+function bytesOf({ transfer }: GroupWork): number {
+  return transfer.reduce((sum, buffer) => sum + buffer.byteLength, 0)
 }
