@@ -10,7 +10,10 @@ export type { LoadedSchema } from './lane.ts'
 export interface SchemaWorkersSettings {
   /** Threads that hold records to schemas. One more compiles new schemas. All start when there is something to do. */
   readonly workers: number
-  /** For the records of one batch. Compiling a schema, or comparing two, may take ten times as long. */
+  /**
+   * For the records of one batch: processor time where Node tells it, else time itself. Compiling a schema, or comparing two, may
+   * take ten times as long.
+   */
   readonly deadlineMs: number
   /** Of each worker, for objects and strings. Work that needs more is refused; a JSON value may have 1/32 of it. */
   readonly heapMb: number

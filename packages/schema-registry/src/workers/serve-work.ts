@@ -17,7 +17,6 @@ export function serveWork(port: MessagePort, settings: WorkerSettings): void {
   const kinds = createKinds({ maxJsonValueBytes: settings.maxJsonValueBytes })
   const progress = new Progress(settings.progress)
   const schemas = new Map<number, KnownSchema>()
-  let startedMs = 0
   const send = (message: FromWorker) => port.postMessage(message)
 
   function schemaOf({ schemaId, source, forget }: JudgeWork): KnownSchema {
@@ -46,8 +45,8 @@ export function serveWork(port: MessagePort, settings: WorkerSettings): void {
         return kinds[work.reader.kind].incompatibilities(work.reader, work.writer)
       case 'judge': {
         const schema = schemaOf(work)
+        progress.startedMs = busyMs()
         if (work.source !== null) send({ kind: 'judging', jobId })
-        startedMs = busyMs()
         return judgeRecords(schema, work, progress)
       }
     }
@@ -55,16 +54,18 @@ export function serveWork(port: MessagePort, settings: WorkerSettings): void {
 
   port.on('message', ({ jobId, work }: ToWorker) => {
     progress.recordIndex = 0
-    startedMs = busyMs()
+    progress.startedMs = busyMs()
     try {
       const done = doWork(work, jobId)
       progress.doneJobId = jobId
-      send({ kind: 'done', jobId, done, tookMs: busyMs() - startedMs })
+      send({ kind: 'done', jobId, done, tookMs: busyMs() - progress.startedMs })
     } catch (error) {
       progress.doneJobId = jobId
       // Errors are cloned with their message and stack.
       send({ kind: 'failed', jobId, error })
     }
+    // Whatever comes next has had none of it.
+    progress.startedMs = busyMs()
   })
   send({ kind: 'ready' })
 }

@@ -58,10 +58,21 @@ export type FromWorker =
 export class Progress {
   readonly shared: SharedArrayBuffer
   readonly #cells: Int32Array
+  readonly #times: Float64Array
 
-  constructor(shared = new SharedArrayBuffer(8)) {
+  constructor(shared = new SharedArrayBuffer(16)) {
     this.shared = shared
-    this.#cells = new Int32Array(shared)
+    this.#cells = new Int32Array(shared, 0, 2)
+    this.#times = new Float64Array(shared, 8, 1)
+  }
+
+  /** Processor time that the worker had had when it began what it is doing: to compile, or to judge. */
+  get startedMs(): number {
+    return this.#times[0] ?? 0
+  }
+
+  set startedMs(ms: number) {
+    this.#times[0] = ms
   }
 
   /** Of the record under judgement, counted from 0. */

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import { type DoneWork, type FromWorker, Progress, type Work, type WorkerSettings } from './work-messages.ts'
 
@@ -23,6 +22,9 @@ export interface Deadlines {
   /** For holding records to a schema. */
   readonly judgeMs: number
 }
+
+/** How often a worker that was not let run is given the time that it did not have. */
+const extensionsMax = 20
 
 /** Who is told what becomes of a worker. */
 export interface ThreadOwner {
@@ -101,21 +103,37 @@ export class WorkerThread {
     await this.#worker.terminate()
   }
 
-  #deadline(jobId: number, ms: number): NodeJS.Timeout {
-    const dueMs = performance.now() + ms
-    return setTimeout(() => {
+  /** `ms` of processor time: a worker that a busy machine does not let run has not taken long. */
+  #deadline(jobId: number, ms: number, delayMs = ms, extensions = 0): NodeJS.Timeout {
+    const timer = setTimeout(async () => {
+      // When it is this thread that is late, the answer is there already.
+      const isOver = () => this.#running?.timer !== timer || this.#progress.doneJobId === jobId
+      if (isOver()) return
+      const takenMs = await this.#takenMs()
       const running = this.#running
-      // When it is this thread that is late, the answer is there already,
-      if (running === null || running.jobId !== jobId || this.#progress.doneJobId === jobId) return
-      // or the worker was held up with it, by whatever stopped the process: then the time was not its own.
-      if (performance.now() - dueMs > ms / 4) {
-        running.timer = this.#deadline(jobId, ms)
+      if (isOver() || running === null) return
+      const leftMs = takenMs === null ? 0 : ms - takenMs
+      if (leftMs > ms / 10 && extensions < extensionsMax) {
+        running.timer = this.#deadline(jobId, ms, leftMs, extensions + 1)
         return
       }
       this.#end({ kind: 'late', isJudging: running.isJudging, recordIndex: this.#progress.recordIndex })
       this.#isGone = true
       void this.#worker.terminate()
-    }, ms)
+    }, delayMs)
+    return timer
+  }
+
+  /** Null where Node does not tell, or the worker is about to be gone. */
+  async #takenMs(): Promise<number | null> {
+    if (this.#worker.cpuUsage === undefined) return null
+    try {
+      const { user, system } = await this.#worker.cpuUsage()
+      return (user + system) / 1000 - this.#progress.startedMs
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code !== 'ERR_WORKER_NOT_RUNNING') throw error
+      return null
+    }
   }
 
   #onMessage(message: FromWorker): void {
