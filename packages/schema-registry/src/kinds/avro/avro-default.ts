@@ -1,4 +1,4 @@
-import { type AvroType, typeName } from './avro-types.ts'
+import { type AvroType, typeName } from './avro-model.ts'
 
 /**
  * Why a default, which is written in JSON, is none of its type; null if it is. Of a union any branch may have it, as in Avro's own

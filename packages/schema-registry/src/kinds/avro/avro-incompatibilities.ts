@@ -9,7 +9,7 @@ import {
   type RecordType,
   simpleName,
   typeName,
-} from './avro-types.ts'
+} from './avro-model.ts'
 
 /** Why data of the type `writer` cannot be read as `reader`: the rules of the specification (1.12, "Schema Resolution"). */
 export function avroIncompatibilities(reader: AvroType, writer: AvroType): readonly SchemaProblem[] {

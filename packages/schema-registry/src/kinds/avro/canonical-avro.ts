@@ -1,4 +1,4 @@
-import type { Attributes, AvroType } from './avro-types.ts'
+import type { Attributes, AvroType } from './avro-model.ts'
 
 /**
  * The schema with every name in full, every type in its shortest form and keys in order: the same for texts that differ in how

@@ -1,7 +1,7 @@
 import { isStackOverflow, pointerStep, type ValueProblem } from '../schema-kind.ts'
 import { ValueRefusal } from '../value-refusal.ts'
+import type { ArrayType, AvroType, EnumType, MapType, RecordType, UnionType } from './avro-model.ts'
 import { AvroReader } from './avro-reader.ts'
-import type { ArrayType, AvroType, EnumType, MapType, RecordType, UnionType } from './avro-types.ts'
 
 /** Passes over one datum of a type. */
 type Walk = (reader: AvroReader) => void

@@ -10,7 +10,7 @@ import {
   type RecordField,
   type RecordType,
   typeName,
-} from './avro-types.ts'
+} from './avro-model.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
