@@ -23,6 +23,7 @@ export const postgresSchemaDialect: SchemaDialect = {
   bytes: 'bytea',
   text: sql`text collate "C"`,
   clustered: null,
+  runsSideBySide: true,
   updatedOften: (table) => sql`alter table ${sql.table(table)} set (fillfactor = 70)`,
   changePositionType: sql`xid8`,
   changePosition: (column) => column.defaultTo(sql`pg_current_xact_id()`),

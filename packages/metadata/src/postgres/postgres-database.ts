@@ -66,6 +66,11 @@ export class PostgresDatabase implements SqlDatabase {
     return this.#attempts(doing, attempt, (kind) => isRepeatable(kind, !isCommitting || repeats === 'harmless'))
   }
 
+  /** LOCK is no query: what the transaction sees is what is there once it has its turn. */
+  async takeTurn(tx: Transaction<Schema>): Promise<void> {
+    await sql`lock table object_turns in exclusive mode`.execute(tx)
+  }
+
   writeOne<T>(doing: string, statement: (db: Kysely<Schema>) => Promise<T>, repeats: Repeats = 'unsafe'): Promise<T> {
     return this.#attempts(
       doing,

@@ -21,6 +21,11 @@ export interface SqlDatabase {
    */
   write<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>, repeats?: Repeats): Promise<T>
   /**
+   * The first statement of a transaction that changes which objects there are: it begins when no other such is under way. On small or
+   * growing tables they would all be given up for one another, since each reads pages that the others write to.
+   */
+  takeTurn(tx: Transaction<Schema>): Promise<void>
+  /**
    * A single statement that is a transaction by itself, on a row or two that it locks: as `write`, without the price of a transaction.
    * It sees what was committed when it gets its locks, so that its conditions have to be on the rows it changes.
    */

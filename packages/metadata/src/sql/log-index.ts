@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely'
 import type { LogIndex } from '../log-index.ts'
 import { commitCompaction, compactionCandidates } from './compaction.ts'
 import type { SqlDatabase } from './database.ts'
@@ -5,6 +6,7 @@ import { doomedObjects, knownKeys, mark, unmark } from './doomed-objects.ts'
 import { replaceExtents } from './extent-replacement.ts'
 import { extentsOfObject } from './extents.ts'
 import { commitPack } from './pack.ts'
+import type { Schema } from './schema.ts'
 import { packedOffsets } from './stream-lookup.ts'
 import { statesOfStreams } from './stream-states.ts'
 import {
@@ -18,6 +20,10 @@ import {
 } from './wal.ts'
 
 export function sqlLogIndex(database: SqlDatabase): LogIndex {
+  const writeInTurn = <T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>) => {
+    const inTurn = (tx: Transaction<Schema>) => database.takeTurn(tx).then(() => statements(tx))
+    return database.write(doing, inTurn, 'harmless')
+  }
   return {
     commitWalObjects: (node, objects, attempt = 0) => commitWalObjects(database, node, objects, attempt),
     settleWalCommit: (node, sequence, attempt) =>
@@ -43,8 +49,7 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
     walSegments: (nodeId) => database.read('listing WAL segments', (db) => walSegments(db, nodeId)),
     announceUpload: (key, dueAtMs) =>
       database.writeOne(`announcing object ${key}`, (tx) => mark(tx, [key], dueAtMs), 'harmless'),
-    commitPack: (node, pack, nowMs) =>
-      database.write('committing a pack', (tx) => commitPack(tx, node, pack, nowMs), 'harmless'),
+    commitPack: (node, pack, nowMs) => writeInTurn('committing a pack', (tx) => commitPack(tx, node, pack, nowMs)),
     streamStates: (streamIds) => database.read('reading stream states', (db) => statesOfStreams(db, streamIds)),
     packedOffsets: (streamIds) => database.read('reading packed offsets', (db) => packedOffsets(db, streamIds)),
     compactionCandidates: (limits) =>
@@ -52,9 +57,9 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
     extentsOfObject: (objectId) =>
       database.read(`reading the extents of object ${objectId}`, (db) => extentsOfObject(db, objectId)),
     replaceExtents: (node, replacement, nowMs) =>
-      database.write('replacing extents', (tx) => replaceExtents(tx, node, replacement, nowMs), 'harmless'),
+      writeInTurn('replacing extents', (tx) => replaceExtents(tx, node, replacement, nowMs)),
     commitCompaction: (node, compaction, nowMs) =>
-      database.write('committing a compaction', (tx) => commitCompaction(tx, node, compaction, nowMs), 'harmless'),
+      writeInTurn('committing a compaction', (tx) => commitCompaction(tx, node, compaction, nowMs)),
     doomed: (beforeMs, limit) => database.read('listing doomed objects', (db) => doomedObjects(db, beforeMs, limit)),
     forgetDoomed: (keys) => database.write('forgetting deleted objects', (tx) => unmark(tx, keys), 'harmless'),
     knownKeys: (keys) => database.read('looking up object keys', (db) => knownKeys(db, keys)),

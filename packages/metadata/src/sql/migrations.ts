@@ -21,6 +21,8 @@ export interface SchemaDialect {
   readonly text: ColumnDataType | RawBuilder<unknown>
   /** Appended to tables that are best stored in the order of their (composite) primary key. */
   readonly clustered: RawBuilder<unknown> | null
+  /** Transactions do not wait for one another by themselves. */
+  readonly runsSideBySide: boolean
   /** Leaves room in the pages of a table whose rows are updated often, so that an update needs no new index entries. */
   readonly updatedOften: ((table: string) => RawBuilder<unknown>) | null
   /** The column in which the database itself says when a row was written, among others. */
@@ -59,6 +61,7 @@ function migrator(db: Kysely<Schema>, dialect: SchemaDialect): Migrator {
       '0006_changes': changes(dialect),
       '0007_room_for_updates': roomForUpdates(dialect),
       '0008_schemas': schemas(dialect),
+      '0009_object_turns': objectTurns(dialect),
     }),
   }
   return new Migrator({ db, provider })
@@ -354,6 +357,15 @@ function roomForUpdates({ updatedOften }: SchemaDialect): Migration {
   return {
     async up(db) {
       await updatedOften?.('streams').execute(db)
+    },
+  }
+}
+
+/** A table that nothing is ever in: it is what a transaction locks that takes its turn (SqlDatabase.takeTurn). */
+function objectTurns({ runsSideBySide }: SchemaDialect): Migration {
+  return {
+    async up(db) {
+      if (runsSideBySide) await db.schema.createTable('object_turns').addColumn('turn', 'integer').execute()
     },
   }
 }

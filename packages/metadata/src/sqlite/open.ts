@@ -33,6 +33,7 @@ const schemaDialect: SchemaDialect = {
   bytes: 'blob',
   text: 'text',
   clustered: sql`without rowid`,
+  runsSideBySide: false,
   updatedOften: null,
   changePositionType: 'integer',
   changePosition: (column) => column.primaryKey().autoIncrement(),

@@ -32,6 +32,9 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#run(doing, () => this.changeLog.transaction(this.#kysely, statements))
   }
 
+  /** Every transaction has its turn. */
+  async takeTurn(): Promise<void> {}
+
   writeOne<T>(doing: string, statement: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
     return this.#run(doing, () => statement(this.#kysely))
   }
