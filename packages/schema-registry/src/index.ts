@@ -1,6 +1,4 @@
 export type { RemoveSchemaOutcome, SchemaReference, SchemaRemoval, SchemaSummary } from '@pico/metadata'
-export { descriptorOfProto } from './confluent/descriptor-of-proto.ts'
-export { protoTextOfDescriptor } from './confluent/proto-text-of-descriptor.ts'
 export { SchemaUnavailableError } from './errors.ts'
 export { noSchemas } from './no-schemas.ts'
 export {

@@ -21,6 +21,7 @@ import {
 import { resolveReferences, schemaTextBytesMax } from './registry-references.ts'
 import { type SchemaBinding, type SchemaJudge, type SchemaKind, type SchemaSource, schemaKinds } from './schema.ts'
 import type { LoadedSchema, SchemaWorkers } from './workers/schema-workers.ts'
+import type { ProtoDescriptor } from './workers/work-messages.ts'
 
 export interface SchemaRegistryParts {
   readonly catalog: SchemaCatalog
@@ -70,8 +71,10 @@ export interface SchemaRegistry extends SchemaJudge {
   referencedBy(name: string, version: number, limit: number): Promise<RegisteredSchema[]>
   list(page: SchemaPage): Promise<SchemaSummary[]>
   remove(name: string, version: number | null, removal: SchemaRemoval): Promise<RemoveSchemaOutcome>
-  /** A version with everything that it refers to. */
-  sourceOf(schema: RegisteredSchema): Promise<SchemaSource>
+  /** A version of Protobuf as serialized file descriptor in base64, or why it cannot be given as one. */
+  descriptorOf(schema: RegisteredSchema): Promise<ProtoDescriptor>
+  /** The `.proto` file of such a descriptor; null where the text is none. */
+  protoText(text: string): Promise<string | null>
   /** A name's own, if it has one, and the one in force for names without. */
   policies(name: string): Promise<{ readonly own: CompatibilityPolicy | null; readonly common: CompatibilityPolicy }>
   /** Of a name, or the common one (null). With null as the policy: back to the common one, or to the default. */
@@ -99,6 +102,7 @@ class Registry implements SchemaRegistry {
   readonly #startWorkers: () => SchemaWorkers
   readonly #nowMs: () => number
   readonly #loads: BoundedLoads<LoadedSchema>
+  readonly #descriptors: BoundedLoads<ProtoDescriptor>
   #workers: SchemaWorkers | null = null
 
   constructor({ catalog, startWorkers, nowMs }: SchemaRegistryParts, { loadedBytesMax }: SchemaRegistrySettings) {
@@ -106,6 +110,7 @@ class Registry implements SchemaRegistry {
     this.#startWorkers = startWorkers
     this.#nowMs = nowMs
     this.#loads = new BoundedLoads(loadedBytesMax, sourceBytes)
+    this.#descriptors = new BoundedLoads(loadedBytesMax / 4, (one) => 2 * JSON.stringify(one).length)
   }
 
   async put(name: string, draft: SchemaDraft, policy?: CompatibilityPolicy): Promise<PutOutcome> {
@@ -181,6 +186,18 @@ class Registry implements SchemaRegistry {
     return this.#catalog.remove(name, version, removal)
   }
 
+  descriptorOf(schema: RegisteredSchema): Promise<ProtoDescriptor> {
+    return this.#descriptors.get(`${schema.name}:${schema.version}`, async () =>
+      this.#workersNow().descriptor(await this.#sourceOf(schema)),
+    )
+  }
+
+  async protoText(text: string): Promise<string | null> {
+    // Nothing longer is a schema, and no file of one is without a space, a brace or a semicolon.
+    if (text.length > schemaTextBytesMax || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return null
+    return this.#workersNow().protoText(text)
+  }
+
   async policies(name: string): Promise<{ own: CompatibilityPolicy | null; common: CompatibilityPolicy }> {
     const { own, common } = await this.#catalog.policies(name)
     return { own: knownPolicy(own), common: knownPolicy(common) ?? defaultCompatibilityPolicy }
@@ -221,14 +238,14 @@ class Registry implements SchemaRegistry {
       try {
         const schema = await this.get(name, version)
         if (schema === null) throw new Error('there is no such version')
-        return { schemaId: schema.schemaId, source: await this.sourceOf(schema) }
+        return { schemaId: schema.schemaId, source: await this.#sourceOf(schema) }
       } catch (cause) {
         throw new SchemaUnavailableError(`${key} cannot be loaded (${reasonOf(cause)})`, { cause })
       }
     })
   }
 
-  async sourceOf(schema: RegisteredSchema): Promise<SchemaSource> {
+  async #sourceOf(schema: RegisteredSchema): Promise<SchemaSource> {
     const resolved = await resolveReferences(this.#catalog, schema, true)
     if (resolved.outcome === 'resolved') return resolved.source
     throw new Error(`${schema.name}:${schema.version} was registered, and its references are ${resolved.outcome}`)
@@ -279,7 +296,7 @@ class Registry implements SchemaRegistry {
   }
 
   async #incompatibilities(policy: CompatibilityPolicy, source: SchemaSource, old: RegisteredSchema) {
-    const previous = { version: old.version, source: await this.sourceOf(old) }
+    const previous = { version: old.version, source: await this.#sourceOf(old) }
     return incompatibilitiesWith(this.#workersNow(), policy, source, previous)
   }
 

@@ -195,11 +195,6 @@ describe('references', () => {
     )
     const put = await registry.put('whole', whole)
     if (put.outcome !== 'registered') throw new Error(JSON.stringify(put))
-    const source = await registry.sourceOf(put.schema)
-    expect(source.references.map(({ importName }) => importName)).toEqual([
-      'https://example.org/base.json',
-      'https://example.org/using.json',
-    ])
     const judged = await registry.judgeValues(binding('whole', 1), [json({ a: 'x' }), json({ a: '' })])
     expect(judged).toMatchObject([{ index: 1, path: '/a' }])
     expect((await registry.referencedBy('base', 1, 9)).map(({ name }) => name)).toEqual(['using'])
@@ -261,6 +256,21 @@ describe('a name', () => {
     await registry.put('orders', v1)
     await metadata.streams.create([topic('sales', { 'pico.schema': 'orders:1' })], 1)
     expect(await registry.remove('orders', null, 'soft')).toEqual({ outcome: 'bound', to: ['sales'], count: 1 })
+  })
+})
+
+describe('descriptors', () => {
+  it('are made of Protobuf files, and those of them', async () => {
+    const { registry } = await openedRegistry()
+    const text = 'syntax = "proto3"; package a; message B { int32 c = 1; }'
+    const put = await registry.put('proto', draft(text, { kind: 'protobuf' }))
+    if (put.outcome !== 'registered') throw new Error(put.outcome)
+    const described = await registry.descriptorOf(put.schema)
+    const again = await registry.protoText('descriptor' in described ? described.descriptor : '')
+    expect(again).toContain('message B {\n  int32 c = 1;\n}')
+    expect(await registry.put('proto', draft(again ?? '', { kind: 'protobuf' }))).toMatchObject({ isNew: false })
+    expect(await registry.protoText(text)).toBe(null)
+    expect(await registry.protoText('A'.repeat(2_000_000))).toBe(null)
   })
 })
 

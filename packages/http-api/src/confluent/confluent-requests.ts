@@ -2,7 +2,6 @@ import { problemText } from '@pico/http-contract'
 import {
   type CompatibilityPolicy,
   compatibilityPolicies,
-  protoTextOfDescriptor,
   type SchemaDraft,
   type SchemaKind,
   type SchemaRegistry,
@@ -57,7 +56,7 @@ export async function draftOf(exchange: Exchange, registry: SchemaRegistry): Pro
   const kind = kindsByType[type as keyof typeof kindsByType]
   const given = body.schema ?? ''
   if (given.trim() === '') throw invalidSchema('it is empty')
-  const text = kind === 'protobuf' ? (protoTextOfDescriptor(given) ?? given) : given
+  const text = kind === 'protobuf' ? ((await registry.protoText(given)) ?? given) : given
   const references = []
   for (const { name, subject, version } of body.references ?? []) {
     const found = version > 0 ? version : ((await registry.get(subject, 'newest'))?.version ?? 0)

@@ -1,4 +1,4 @@
-import { descriptorOfProto, type RegisteredSchema, type SchemaKind, type SchemaRegistry } from '@pico/schema-registry'
+import type { RegisteredSchema, SchemaKind, SchemaRegistry } from '@pico/schema-registry'
 import type { Exchange } from '../server/exchange.ts'
 import {
   ConfluentError,
@@ -231,12 +231,9 @@ function referencesOf({ references }: RegisteredSchema): object {
 /** As it was registered; with `format=serialized`, a Protobuf file as serialized descriptor, which some clients read instead. */
 async function textOf({ registry, query }: Asked, schema: RegisteredSchema): Promise<string> {
   if (schema.kind !== 'protobuf' || query.get('format') !== 'serialized') return schema.text
-  const source = await registry.sourceOf(schema)
-  try {
-    return descriptorOfProto(source)
-  } catch (error) {
-    throw invalidSchema(error instanceof Error ? error.message : String(error))
-  }
+  const described = await registry.descriptorOf(schema)
+  if ('problem' in described) throw invalidSchema(described.problem)
+  return described.descriptor
 }
 
 async function referencedBy(asked: Asked): Promise<number[]> {

@@ -1,6 +1,7 @@
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor.js'
 import type { SchemaSource } from '../schema.ts'
+import type { ProtoDescriptor } from '../workers/work-messages.ts'
 import {
   type EnumDescriptor,
   enumType,
@@ -12,15 +13,27 @@ import {
   messageType,
   type ServiceDescriptor,
 } from './descriptor-types.ts'
+import { protoTextOfDescriptor } from './proto-text-of-descriptor.ts'
 
 const typeNumbers = Object.fromEntries(Object.entries(fieldTypes).map(([number, name]) => [name, Number(number)]))
 
 /**
  * A `.proto` file that compiles, as serialized file descriptor in base64: what some of Confluent's clients read (`format=serialized`). Fields,
  * types, ranges and services are in it; of the options those that change what is written.
- * @throws Error when it cannot be told in terms of a descriptor
  */
-export function descriptorOfProto(source: SchemaSource): string {
+export function descriptorOfProto(source: SchemaSource): ProtoDescriptor {
+  try {
+    return { descriptor: encoded(source) }
+  } catch (error) {
+    // Of a file that compiles: what a descriptor has no words for, or protobufjs no types.
+    if (error instanceof Error) return { problem: error.message }
+    throw error
+  }
+}
+
+function encoded(source: SchemaSource): string {
+  // Somebody may have registered one as it was.
+  if (protoTextOfDescriptor(source.text) !== null) return source.text
   const root = new protobuf.Root()
   const wellKnown = new Set<string>()
   for (const { text } of source.references) parse(root, text, wellKnown)
@@ -92,9 +105,10 @@ function messageDescriptor(type: protobuf.Type, syntax: Syntax): MessageDescript
   const nested = type.nestedArray
   // What extends it is there too, and belongs where it was declared.
   const own = type.fieldsArray.filter(({ declaringField }) => declaringField === null)
+  const oneofs = new Map(oneofsOf(type).map((oneof, index) => [oneof, index]))
   return {
     name: type.name,
-    field: own.map((field) => fieldDescriptor(field, syntax)),
+    field: own.map((field) => fieldDescriptor(field, syntax, oneofs)),
     extension: nested.filter((one) => one instanceof protobuf.Field).map((one) => fieldDescriptor(one, syntax)),
     nestedType: [
       ...nested.filter((one) => one instanceof protobuf.Type).map((one) => messageDescriptor(one, syntax)),
@@ -103,13 +117,17 @@ function messageDescriptor(type: protobuf.Type, syntax: Syntax): MessageDescript
     ],
     enumType: nested.filter((one) => one instanceof protobuf.Enum).map(enumDescriptor),
     extensionRange: ranges(type.extensions, 1),
-    oneofDecl: oneofsOf(type).map(({ name }) => ({ name })),
+    oneofDecl: [...oneofs.keys()].map(({ name }) => ({ name })),
     reservedRange: ranges(type.reserved, 1),
     reservedName: (type.reserved ?? []).filter((one) => typeof one === 'string'),
   }
 }
 
-function fieldDescriptor(field: protobuf.Field, syntax: Syntax): FieldDescriptor {
+function fieldDescriptor(
+  field: protobuf.Field,
+  syntax: Syntax,
+  oneofs: ReadonlyMap<protobuf.OneOf, number> = noOneofs,
+): FieldDescriptor {
   field.resolve()
   const isMap = field instanceof protobuf.MapField
   const described = {
@@ -122,7 +140,7 @@ function fieldDescriptor(field: protobuf.Field, syntax: Syntax): FieldDescriptor
   }
   const options = field.options ?? {}
   const isOptional = options['proto3_optional'] === true
-  const oneof = field.partOf === null ? -1 : oneofIndexOf(field)
+  const oneof = field.partOf === null ? undefined : oneofs.get(field.partOf)
   const packed = field.repeated && field.packed !== (syntax === 'proto3') ? { options: { packed: field.packed } } : {}
   return {
     ...described,
@@ -130,17 +148,13 @@ function fieldDescriptor(field: protobuf.Field, syntax: Syntax): FieldDescriptor
     // Of bytes the parser does not tell what was escaped.
     ...(options['default'] === undefined || field.type === 'bytes' ? {} : { defaultValue: String(options['default']) }),
     jsonName: field.jsonName,
-    ...(oneof >= 0 ? { oneofIndex: oneof } : {}),
+    ...(oneof === undefined ? {} : { oneofIndex: oneof }),
     ...(isOptional ? { proto3Optional: true } : {}),
     ...(field.repeated && isPackable(field) ? packed : {}),
   }
 }
 
-function oneofIndexOf(field: protobuf.Field): number {
-  const { parent, partOf } = field
-  if (!(parent instanceof protobuf.Type) || partOf === null) return -1
-  return oneofsOf(parent).indexOf(partOf)
-}
+const noOneofs: ReadonlyMap<protobuf.OneOf, number> = new Map()
 
 /** Those that proto3 makes of an optional field come behind the others (docs/implementing_proto3_presence.md of Protobuf). */
 function oneofsOf({ oneofsArray }: protobuf.Type): protobuf.OneOf[] {

@@ -85,13 +85,14 @@ class Printer {
     for (const { start, end } of type.extensionRange ?? [])
       lines.push(`extensions ${rangeText(start, end - 1, fieldNumberMax)};`)
     const oneofs = new Set<number>()
+    const membersOf = Map.groupBy(type.field ?? [], (field) => field.oneofIndex)
     for (const field of type.field ?? []) {
       const { oneofIndex } = field
       if (oneofIndex === undefined || field.proto3Optional === true) {
         lines.push(this.#fieldOrMap(field, entries))
       } else if (!oneofs.has(oneofIndex)) {
         oneofs.add(oneofIndex)
-        const members = (type.field ?? []).filter((other) => other.oneofIndex === oneofIndex)
+        const members = membersOf.get(oneofIndex) ?? []
         const name = type.oneofDecl?.[oneofIndex]?.name
         if (name === undefined) throw new UnprintableError('no such oneof')
         lines.push(

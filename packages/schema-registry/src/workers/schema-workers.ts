@@ -2,7 +2,7 @@ import { SchemaUnavailableError } from '../errors.ts'
 import type { Judged, SchemaBinding, SchemaProblem, SchemaSource } from '../schema.ts'
 import type { Lane, LoadedSchema } from './lane.ts'
 import { LaneGroup } from './lane-group.ts'
-import type { Compiled, DoneWork, RecordsToJudge, Work } from './work-messages.ts'
+import type { Compiled, DoneWork, ProtoDescriptor, RecordsToJudge, Work } from './work-messages.ts'
 import type { WorkEnd } from './worker-thread.ts'
 
 export type { LoadedSchema } from './lane.ts'
@@ -31,6 +31,10 @@ export interface SchemaWorkers {
   compile(source: SchemaSource): Promise<Compiled>
   /** Why data written with `writer` cannot be read with `reader`; [] = compatible. Both are of one kind, and compile. */
   incompatibilities(reader: SchemaSource, writer: SchemaSource): Promise<readonly SchemaProblem[]>
+  /** A `.proto` file that compiles as serialized descriptor in base64, which some of Confluent's clients read. */
+  descriptor(source: SchemaSource): Promise<ProtoDescriptor>
+  /** The `.proto` file of such a descriptor; null if the text is none. */
+  protoText(text: string): Promise<string | null>
   /** See SchemaJudge. The batch is copied before this returns. */
   judgeBatch(schema: LoadedSchema, binding: SchemaBinding, batch: Uint8Array): Promise<Judged>
   /** See SchemaJudge. The values are copied before this returns. */
@@ -55,7 +59,7 @@ export function startSchemaWorkers(settings: SchemaWorkersSettings): SchemaWorke
   // Anybody's new schemas may take long to compile: they wait for each other, and no record waits for them.
   const drafts = new LaneGroup({ lanes: 1, deadlines, thread: { ...thread, name: 'schema-draft' }, hasSpare: false })
 
-  async function draft<Kind extends 'compile' | 'incompatibilities'>(
+  async function draft<Kind extends Exclude<Work['kind'], 'judge'>>(
     work: Work & { kind: Kind },
   ): Promise<DraftEnd<Kind>> {
     const end = await drafts.run({ key: 0, workFor: () => work, transfer: [] })
@@ -106,6 +110,14 @@ export function startSchemaWorkers(settings: SchemaWorkersSettings): SchemaWorke
       if (reader.kind !== writer.kind) return [{ path: '', reason: `${reader.kind} cannot read ${writer.kind}` }]
       const end = await draft({ kind: 'incompatibilities', reader, writer })
       return 'done' in end ? end.done : [{ path: '', reason: `to decide takes ${end.refused}` }]
+    },
+    async descriptor(source) {
+      const end = await draft({ kind: 'descriptor', source })
+      return 'done' in end ? end.done : { problem: `to describe it takes ${end.refused}` }
+    },
+    async protoText(text) {
+      const end = await draft({ kind: 'protoText', text })
+      return 'done' in end ? end.done : null
     },
     judgeBatch(schema, binding, batch) {
       const copy = new Uint8Array(batch)

@@ -1,4 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
+import { descriptorOfProto } from '../confluent/descriptor-of-proto.ts'
+import { protoTextOfDescriptor } from '../confluent/proto-text-of-descriptor.ts'
 import { createKinds } from '../kinds/all-kinds.ts'
 import type { SchemaSource } from '../schema.ts'
 import { judgeRecords, type KnownSchema } from './judge-records.ts'
@@ -43,6 +45,10 @@ export function serveWork(port: MessagePort, settings: WorkerSettings): void {
       }
       case 'incompatibilities':
         return kinds[work.reader.kind].incompatibilities(work.reader, work.writer)
+      case 'descriptor':
+        return descriptorOfProto(work.source)
+      case 'protoText':
+        return protoTextOfDescriptor(work.text)
       case 'judge': {
         const schema = schemaOf(work)
         progress.startedMs = busyMs()

@@ -4,6 +4,10 @@ import type { Judged, SchemaEncoding, SchemaProblem, SchemaSource } from '../sch
 export type Work =
   | { readonly kind: 'compile'; readonly source: SchemaSource }
   | { readonly kind: 'incompatibilities'; readonly reader: SchemaSource; readonly writer: SchemaSource }
+  /** A `.proto` file as serialized descriptor in base64. */
+  | { readonly kind: 'descriptor'; readonly source: SchemaSource }
+  /** A serialized descriptor in base64 as `.proto` file. */
+  | { readonly kind: 'protoText'; readonly text: string }
   | JudgeWork
 
 export interface JudgeWork {
@@ -30,10 +34,16 @@ export interface Compiled {
   readonly canonical: string
 }
 
+/** Of a file that can be told in terms of a descriptor, or why it cannot. */
+export type ProtoDescriptor = { readonly descriptor: string } | { readonly problem: string }
+
 /** What each kind of work comes to. */
 export interface DoneWork {
   compile: Compiled
   incompatibilities: readonly SchemaProblem[]
+  descriptor: ProtoDescriptor
+  /** Null if the text is no descriptor. */
+  protoText: string | null
   judge: Judged
 }
 
