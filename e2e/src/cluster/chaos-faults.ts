@@ -130,8 +130,8 @@ function oneOf({ nodes }: Cluster, random: Seeded): ClusterNode {
   return node
 }
 
-/** How long a node may take to find its place again, or a stream. */
-const patienceMs = 20_000
+/** How long a node may take to find its place again, or a stream, on a machine that has far too much to do. */
+const patienceMs = 60_000
 
 /** @throws Error that says that it is still like `what` */
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
