@@ -9,7 +9,8 @@ if [ $# -gt 0 ]; then exec vitest run "$@"; fi
 
 # These wait more than they work, and measure nothing that others could disturb: two files at a time. The rest have the machine alone.
 together='admin admin-cluster checker cli clients codec-pack compacted-topics connect connect-judge cross-judge cross-names cross-protocol
-durable-streams durable-streams-restarts group-tools groups groups-oracle kafka-streams lifecycle partitions protocol-oracle tools'
+durable-streams durable-streams-restarts foreign-values group-tools groups groups-oracle json-schema-suite kafka-streams lifecycle partitions
+protocol-oracle schemas tools'
 files='' without=''
 for name in $together; do
   files="$files test/$name.test.ts"
