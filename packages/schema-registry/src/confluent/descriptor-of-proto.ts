@@ -12,7 +12,7 @@ import {
   type MessageDescriptor,
   messageType,
   type ServiceDescriptor,
-} from './descriptor-types.ts'
+} from './descriptor-messages.ts'
 import { protoTextOfDescriptor } from './proto-text-of-descriptor.ts'
 
 const typeNumbers = Object.fromEntries(Object.entries(fieldTypes).map(([number, name]) => [name, Number(number)]))

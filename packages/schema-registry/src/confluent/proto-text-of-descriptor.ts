@@ -12,7 +12,7 @@ import {
   type NumberRange,
   type Options,
   type ServiceDescriptor,
-} from './descriptor-types.ts'
+} from './descriptor-messages.ts'
 
 /** Deeper than any schema that somebody wrote. */
 const depthMax = 64
