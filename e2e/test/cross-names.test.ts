@@ -138,6 +138,8 @@ describe('a topic that Kafka makes', () => {
 })
 
 describe('what is nobody’s name', () => {
+  const listing = async () => (await pico('GET', '/?limit=1000')).body.toString()
+
   it.each([
     ['//', 400],
     ['/a//b', 400],
@@ -157,10 +159,8 @@ describe('what is nobody’s name', () => {
     ['/_sys', 403],
     ['/_sys/x', 403],
     ['/%5fsys/x', 403],
-    ['/_schemas/x', 403],
     ['/_streams/x/1', 403],
   ])('PUT %s is %i', async (path, status) => {
-    const listing = async () => (await pico('GET', '/?limit=1000')).body.toString()
     const before = await listing()
     for (const put of [pico, ds]) {
       const answer = await put('PUT', path, 'x')
@@ -169,6 +169,13 @@ describe('what is nobody’s name', () => {
         { error: status === 400 ? 'bad_request' : 'forbidden', message: expect.any(String) },
       ])
     }
+    expect(await listing()).toBe(before)
+  })
+
+  it('PUT /_schemas/x is about a schema, and never makes a stream', async () => {
+    const before = await listing()
+    expect((await pico('PUT', '/_schemas/x', 'x')).status).toBe(415)
+    expect((await ds('PUT', '/_schemas/x', 'x')).status).toBe(403)
     expect(await listing()).toBe(before)
   })
 })
