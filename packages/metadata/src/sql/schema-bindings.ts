@@ -18,16 +18,24 @@ export async function requireBoundSchemas(
       return schema === null ? [] : [[`${schema.name}:${schema.version}`, schema] as const]
     }),
   )
-  for (const { name, version } of bound.values()) {
-    const row = await tx
-      .selectFrom('schema_versions')
-      .select('version')
-      .where('name', '=', name)
-      .where('version', '=', version)
-      .where('deleted', '=', 0)
-      .executeTakeFirst()
-    if (row === undefined) throw new SchemaMissingError(name, version)
+  for (const schema of bound.values()) {
+    if (!(await isThere(tx, schema))) throw new SchemaMissingError(schema.name, schema.version)
   }
+}
+
+/** Whether there is such a version that is not deleted: it may be bound, and imported. */
+export async function isThere(
+  tx: Transaction<Schema>,
+  { name, version }: { readonly name: string; readonly version: number },
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('schema_versions')
+    .select('version')
+    .where('name', '=', name)
+    .where('version', '=', version)
+    .where('deleted', '=', 0)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** The first topics, or streams without one, that are bound to that version (null: to any of the name), and how many there are. */

@@ -1,8 +1,9 @@
 import type { Transaction } from 'kysely'
-import type { NewSchemaVersion, PutSchemaOutcome, SchemaReference } from '../schema-catalog.ts'
+import type { NewSchemaVersion, PutSchemaOutcome } from '../schema-catalog.ts'
 import { rowChunks } from './chunks.ts'
 import { reserveNumbers } from './counters.ts'
 import type { Schema } from './schema.ts'
+import { isThere } from './schema-bindings.ts'
 import { setPolicyOf } from './schema-policies.ts'
 import { schemaVersion, schemaVersionRow } from './schema-rows.ts'
 
@@ -42,17 +43,6 @@ export async function putSchema(
     await tx.insertInto('schema_imports').values(rows).execute()
   }
   return { outcome: 'added', schema }
-}
-
-async function isThere(tx: Transaction<Schema>, { name, version }: SchemaReference): Promise<boolean> {
-  const row = await tx
-    .selectFrom('schema_versions')
-    .select('version')
-    .where('name', '=', name)
-    .where('version', '=', version)
-    .where('deleted', '=', 0)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Numbers of versions that are gone for good stay taken. */
