@@ -2,6 +2,7 @@ import assert from 'node:assert'
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import { isStackOverflow, SchemaRefusal, type ValueProblem } from '../schema-kind.ts'
 import { definitionsForAjv } from './ajv-schema.ts'
+import { alternatives } from './alternatives.ts'
 import { type CompiledDefinitions, unevaluatedKeywords } from './evaluated-parts.ts'
 import type { FlatSchema } from './flatten-schema.ts'
 import type { JsonSchema } from './json-dialects.ts'
@@ -23,7 +24,7 @@ export function compileFlatSchema({ root, definitions }: FlatSchema): JsonCheck 
   const ajv = new Ajv2020({ ...ajvOptions, ownProperties: namesInherited(definitions) })
   // Its own way to know what is evaluated costs time in every schema, and is not used.
   ajv.opts.unevaluated = false
-  const own = [uniqueItems, ...stringLengths, ...unevaluatedKeywords(compiledDefinitions(ajv, $defs))]
+  const own = [uniqueItems, ...alternatives, ...stringLengths, ...unevaluatedKeywords(compiledDefinitions(ajv, $defs))]
   for (const definition of own) ajv.removeKeyword(String(definition.keyword)).addKeyword(definition)
   ajv.addSchema({ ...root, $defs }, flatSchemaKey)
   const isValid = compiled(ajv)
