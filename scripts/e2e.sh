@@ -26,20 +26,8 @@ KAFKA_MESSAGES_DIR=$(sh golden/fetch-messages.sh)
 export KAFKA_MESSAGES_DIR
 (cd .. && vitest run --project @pico/kafka-codec check-messages) || failed=1
 node --conditions=@pico/source src/prepare-tools.ts
-together_report=$(mktemp)
 # shellcheck disable=SC2086
-if ! vitest run --fileParallelism --maxWorkers=2 --reporter=default --reporter=json --outputFile.json="$together_report" $files; then
-  # A file that fails beside another has the machine alone once more: clients in other languages wait for only so long.
-  again=$(node -e '
-    const report = JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8"))
-    for (const { name, status } of report.testResults) if (status !== "passed") console.log(name)' "$together_report")
-  # shellcheck disable=SC2086
-  if [ -n "$again" ] && vitest run $again; then
-    for file in $again; do echo "failed beside another file, passed alone: $(basename "$file")"; done
-  else
-    failed=1
-  fi
-fi
+sh ../scripts/vitest-again.sh --fileParallelism --maxWorkers=2 $files || failed=1
 # shellcheck disable=SC2086
-vitest run $without || failed=1
+sh ../scripts/vitest-again.sh $without || failed=1
 exit $failed

@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 sh scripts/setup.sh
 PATH="$PWD/node_modules/.bin:$PATH"
 biome check .
-vitest run "$@"
+sh scripts/vitest-again.sh "$@"
