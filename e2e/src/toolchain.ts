@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from './child-process.ts'
@@ -77,6 +87,27 @@ export const jsonSchemaSuite = once(async (): Promise<{ folder: string }> => {
 export const kcatTool = once(async (): Promise<{ kcat: string }> => {
   await need('kcat', ['-V'], 'kcat (Debian: apt-get install kcat)')
   return { kcat: 'kcat' }
+})
+
+const goRelease = '1.26.0'
+
+/** A Go that builds what the tests are built from. One that is older fetches a newer one, which the module proxy has as a module. */
+export const goTool = once(async (): Promise<{ go: string }> => {
+  await need('go', ['version'], 'Go (Debian: apt-get install golang-go)')
+  const { stdout } = await run('go', ['version'])
+  if (Number(/go1\.(\d+)/.exec(stdout.toString())?.[1]) >= 26) return { go: 'go' }
+  const home = join(cache, `go-${goRelease}`)
+  await provide(home, [], async (draft) => {
+    const architecture = process.arch === 'x64' ? 'amd64' : process.arch
+    const module = `golang.org/toolchain@v0.0.1-go${goRelease}.${process.platform}-${architecture}`
+    const env = { GOMODCACHE: join(draft, 'modules'), GOFLAGS: '-modcacherw' }
+    await run('go', ['mod', 'download', module], { cwd: draft, env, timeoutMs: 300_000 })
+    cpSync(join(draft, 'modules', module), draft, { recursive: true })
+    rmSync(join(draft, 'modules'), { recursive: true })
+    // Modules have no files that can be executed.
+    for (const program of globSync('{bin,pkg/tool/*}/*', { cwd: draft })) chmodSync(join(draft, program), 0o755)
+  })
+  return { go: join(home, 'bin/go') }
 })
 
 /**

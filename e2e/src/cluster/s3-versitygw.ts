@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accepts, freePort, run, startProcess } from '../child-process.ts'
-import { cache, need, once, provide } from '../toolchain.ts'
+import { cache, goTool, once, provide } from '../toolchain.ts'
 
 /** https://github.com/versity/versitygw: S3 over a folder. */
 const version = 'v1.8.0'
@@ -10,9 +10,9 @@ const version = 'v1.8.0'
 const versitygwTool = once(async (): Promise<string> => {
   const folder = join(cache, 'versitygw')
   await provide(folder, [import.meta.filename], async (draft) => {
-    await need('go', ['version'], 'Go, 1.24 or later, to build an S3 gateway (Debian: apt-get install golang-go)')
+    const { go } = await goTool()
     const module = `github.com/versity/versitygw/cmd/versitygw@${version}`
-    await run('go', ['install', '-trimpath', module], { env: { GOBIN: draft, GOFLAGS: '' }, timeoutMs: 900_000 })
+    await run(go, ['install', '-trimpath', module], { env: { GOBIN: draft, GOFLAGS: '' }, timeoutMs: 900_000 })
   })
   return join(folder, 'versitygw')
 })

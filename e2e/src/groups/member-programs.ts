@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run, startProcess } from '../child-process.ts'
-import { cache, javaTools, need, once, provide } from '../toolchain.ts'
+import { cache, goTool, javaTools, once, provide } from '../toolchain.ts'
 
 const e2e = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -42,14 +42,14 @@ export const javaGroupMember = once(async (): Promise<readonly string[]> => {
 export const goTools = once(async (): Promise<{ groupMember: string }> => {
   const folder = join(e2e, 'go')
   const inputs = globSync('*.{go,mod,sum}', { cwd: folder }).sort()
-  await need('go', ['version'], 'Go, 1.26 or later (Debian: apt-get install golang-go)')
+  const { go } = await goTool()
   const bin = join(cache, 'go/bin')
   await provide(
     bin,
     inputs.map((name) => join(folder, name)),
     async (draft) => {
       const output = join(draft, 'group_member')
-      await run('go', ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-o', output, '.'], {
+      await run(go, ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-o', output, '.'], {
         cwd: folder,
         timeoutMs: 600_000,
       })
