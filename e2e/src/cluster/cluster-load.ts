@@ -12,6 +12,7 @@ import { startHttpReader } from './http-reader.ts'
 import { httpRoutes } from './http-routes.ts'
 import { kafkaRoutes } from './kafka-routes.ts'
 import { startKafkajsProducer } from './kafkajs-producer.ts'
+import { startMortalStream } from './mortal-stream.ts'
 import { startPicoClientProducer, startPicoClientReader } from './pico-client-load.ts'
 
 export interface ClusterLoadSettings {
@@ -23,6 +24,8 @@ export interface ClusterLoadSettings {
   readonly smallTopics: number
   /** Of what writes at a pace of its own, between two requests. */
   readonly pauseMs: number
+  /** How long a request may still be on its way to be done after its client has given it up. */
+  readonly lostForMs: number
 }
 
 /** Clients of every kind, all of whom know all nodes. */
@@ -44,6 +47,8 @@ export interface ClusterLoad {
   /** Refusals with an error that no client retries. */
   refusals(): string[]
   processedRecords(): number
+  /** Of the streams that are created and deleted over and over. */
+  lives(): number
   /** Whatever is left of it, after a failure. */
   abandon(): Promise<void>
 }
@@ -127,6 +132,14 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
 
   readers.push(startPicoClientReader({ endpoint: random.one([firstUrl, ...moreUrls]), topic: client }))
 
+  // No reader of these: what it is told depends on which life it meets.
+  const mortals = ['mortal-1', 'mortal-2'].map((topic) => {
+    logs.push({ topic, partition: 0, path: `/${topic}` })
+    const life = { recordsPerBatch: 5, batchesPerLife: 4, pauseMs, lostForMs: settings.lostForMs }
+    return startMortalStream({ ...life, routes: http(), topic, timeoutMs })
+  })
+  producers.push(...mortals)
+
   const groups: GroupLoad[] = []
   const histories = groupedProducers.map(({ history }) => history)
   for (const kind of rollingKinds) {
@@ -171,6 +184,7 @@ export async function startClusterLoad(settings: ClusterLoadSettings): Promise<C
     groupBreaches: () => groups.flatMap((group) => group.breaches()),
     refusals: () => [...producers, ...readers].flatMap(({ refusals }) => refusals),
     processedRecords: () => groups.reduce((sum, group) => sum + group.processedRecords(), 0),
+    lives: () => mortals.reduce((sum, { lives }) => sum + lives, 0),
     async abandon() {
       await Promise.allSettled([
         ...producers.map((producer) => producer.stop(0)),
