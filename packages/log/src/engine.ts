@@ -49,6 +49,7 @@ export class LogEngine implements Log, StreamEngine {
   /** Given to the WAL, in order. */
   #inFlight: Flush[] = []
   #sealDue = false
+  #lastSealMs = Number.NEGATIVE_INFINITY
   #cancelSealTimer: (() => void) | null = null
   #unflushedBytes = 0
   #roomWaiters: (() => void)[] = []
@@ -258,10 +259,11 @@ export class LogEngine implements Log, StreamEngine {
     return this.#components.clock.nowMs()
   }
 
-  /** Seals the forming flush when it is due: at an interval, or as soon as the WAL has nothing on its way. */
+  /** Seals the forming flush when it is due: an interval after the one before, or as soon as the WAL has nothing on its way. */
   #scheduleSeal(): void {
-    if (this.#settings.flushIntervalMs > 0) {
-      this.#cancelSealTimer ??= this.#components.clock.after(this.#settings.flushIntervalMs, () => this.#seal())
+    const dueInMs = this.#sealDueInMs()
+    if (dueInMs > 0) {
+      this.#cancelSealTimer ??= this.#components.clock.after(dueInMs, () => this.#seal())
     } else if (!this.#sealDue && this.#maySeal()) {
       this.#sealDue = true
       this.#components.clock.soon(() => {
@@ -271,8 +273,16 @@ export class LogEngine implements Log, StreamEngine {
     }
   }
 
-  /** Without an interval: at once where nothing is on its way, and beside what is where that pays. */
+  /** An interval spares writes that cost money; what comes after a longer silence spares none by waiting. */
+  #sealDueInMs(): number {
+    const { flushIntervalMs } = this.#settings
+    // No longer than that, if the clock was put back.
+    return Math.min(flushIntervalMs, this.#lastSealMs + flushIntervalMs - this.nowMs())
+  }
+
+  /** With an interval: when it is over. Without: at once where nothing is on its way, and beside what is where that pays. */
   #maySeal(): boolean {
+    if (this.#settings.flushIntervalMs > 0) return this.#sealDueInMs() <= 0
     const ahead = this.#inFlight.length + this.#sealed.length
     if (ahead === 0) return true
     return ahead < this.#wal.flushesInFlightMax && (this.#forming?.lengthBytes ?? 0) >= worthwhileBytes
@@ -282,6 +292,7 @@ export class LogEngine implements Log, StreamEngine {
     this.#cancelSealTimer?.()
     this.#cancelSealTimer = null
     if (this.#forming === null) return
+    this.#lastSealMs = this.nowMs()
     this.#sealed.push(this.#forming)
     this.#forming = null
     this.#writeSealed()

@@ -1,7 +1,7 @@
 export interface LogSettings {
   /** A flush is sealed at this size. */
   readonly flushBytesMax: number
-  /** A flush is sealed this long after its first entry; 0 = as soon as the WAL has room for one more in flight. */
+  /** A flush is sealed this long after the one before, or at once if that is over; 0 = as soon as the WAL has room for one more in flight. */
   readonly flushIntervalMs: number
   /** Flushes on their way at once (shared WAL; the local WAL decides for itself). */
   readonly flushesInFlightMax: number

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Log, LogStream } from '../src/index.ts'
 import { appendAll, expected, openStream, range, readAll, TestSystem, walKinds } from './system.ts'
 import { entry, foldedTags, stamp, tagsOf } from './test-entries.ts'
+import { VirtualClock } from './virtual-clock.ts'
 
 describe.each(walKinds)('the log over a %s WAL', (kind) => {
   let log: Log | null = null
@@ -31,6 +32,33 @@ describe.each(walKinds)('the log over a %s WAL', (kind) => {
     expect(stream.read(0, 1000)).toBeNull()
     await appended.committed
     expect(tagsOf(await stream.read(0, 1000))).toEqual([{ baseOffset: 0, tag: 7 }])
+  })
+
+  test('a flush begins an interval after the one before, or at once after a longer silence', async () => {
+    const clock = new VirtualClock()
+    const system = await TestSystem.open(kind, { clock })
+    log = await system.start({ flushIntervalMs: 250 })
+    const stream = await openStream(log, await system.createStream())
+    const append = (tag: number) => {
+      const { bytes, baseOffset } = stream.append(entry(tag))
+      stamp(bytes, baseOffset)
+    }
+    append(0)
+    append(1)
+    await clock.settle()
+    expect(stream.committedOffset).toBe(2)
+    append(2)
+    await clock.advance(200)
+    append(3)
+    await clock.advance(49)
+    expect(stream.committedOffset).toBe(2)
+    await clock.advance(1)
+    expect(stream.committedOffset).toBe(4)
+    await clock.advance(250)
+    append(4)
+    await clock.settle()
+    expect(stream.committedOffset).toBe(5)
+    expect(log.stats.flushes).toBe(3)
   })
 
   test('a read returns whole entries up to the limit but at least one, from the entry that holds the offset', async () => {
