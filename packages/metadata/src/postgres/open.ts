@@ -24,7 +24,12 @@ export const postgresSchemaDialect: SchemaDialect = {
   text: sql`text collate "C"`,
   clustered: null,
   runsSideBySide: true,
-  updatedOften: (table) => sql`alter table ${sql.table(table)} set (fillfactor = 70)`,
+  // One transaction may update every row of a page, and none of the old ones makes room before it has ended.
+  updatedOften: (table) => sql`alter table ${sql.table(table)} set (fillfactor = 45)`,
+  dropReferences: (table, columns) => {
+    const constraints = columns.map((column) => sql`drop constraint ${sql.ref(`${table}_${column}_fkey`)}`)
+    return sql`alter table ${sql.table(table)} ${sql.join(constraints)}`
+  },
   changePositionType: sql`xid8`,
   changePosition: (column) => column.defaultTo(sql`pg_current_xact_id()`),
 }

@@ -1,14 +1,14 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Compaction, ObjectSummary } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
-import { idChunks, rowChunks } from './chunks.ts'
+import { idChunks } from './chunks.ts'
 import { mergeExtents, type ReplacedExtent } from './compaction-cuts.ts'
+import type { SqlDatabase } from './database.ts'
 import { doomUnreferenced, requireAnnounced, unmark } from './doomed-objects.ts'
 import { insertExtents } from './extents.ts'
 import { requireCurrent } from './node-registry.ts'
 import { insertObjects, ObjectUsage } from './object-usage.ts'
 import type { Schema } from './schema.ts'
-import { integerRows } from './values-table.ts'
 
 export async function compactionCandidates(
   db: Kysely<Schema>,
@@ -33,6 +33,7 @@ export async function compactionCandidates(
 }
 
 export async function commitCompaction(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   node: NodeIdentity,
   compaction: Compaction,
@@ -51,8 +52,8 @@ export async function commitCompaction(
   const usage = new ObjectUsage()
   for (const extent of replaced) usage.add(extent.objectId, -1, -extent.lengthBytes)
   for (const extent of merged) usage.add(object.objectId, 1, extent.lengthBytes)
-  await deleteExtents(tx, replaced)
-  await insertExtents(tx, merged)
+  await deleteExtents(database, tx, replaced)
+  await insertExtents(database, tx, merged)
   const freed = await usage.settle(tx)
   await doomUnreferenced(tx, [...freed, object.key], nowMs)
 }
@@ -88,11 +89,15 @@ async function selectReplaced(tx: Transaction<Schema>, objectIds: readonly numbe
   return extents
 }
 
-async function deleteExtents(tx: Transaction<Schema>, extents: readonly ReplacedExtent[]): Promise<void> {
+async function deleteExtents(
+  database: SqlDatabase,
+  tx: Transaction<Schema>,
+  extents: readonly ReplacedExtent[],
+): Promise<void> {
   const keys = extents.map(({ streamId, baseOffset }) => ({ stream_id: streamId, base_offset: baseOffset }))
-  for (const chunk of rowChunks(keys)) {
+  for (const table of database.integerTables(keys, ['stream_id', 'base_offset'])) {
     await tx
-      .with('gone(stream_id, base_offset)', () => integerRows(chunk, ['stream_id', 'base_offset']))
+      .with('gone(stream_id, base_offset)', () => table)
       .deleteFrom('extents')
       .where((eb) =>
         eb(

@@ -1,6 +1,7 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely'
 import type { ChangeLog } from './change-log.ts'
 import type { Schema } from './schema.ts'
+import type { IntegerRow } from './values-table.ts'
 
 /**
  * How the statements of this folder reach a database; each dialect brings its own. Failures of the database itself reject with
@@ -13,6 +14,14 @@ export interface SqlDatabase {
   readonly changeLog: ChangeLog
   /** The time by the database's clock, in milliseconds since the epoch, as an expression. */
   nowMs(): RawBuilder<number>
+  /**
+   * Rows as table expressions, of as many rows as a statement is to have: `with d(a, b) as (…)` names their columns, in the order of
+   * `columns`. The price of a statement over thousands of rows is that of these.
+   */
+  integerTables<R extends IntegerRow>(
+    rows: readonly R[],
+    columns: readonly (keyof R & string)[],
+  ): Iterable<RawBuilder<R>>
   /** Reads. Statements of one call may see different moments. */
   read<T>(doing: string, statements: (db: Kysely<Schema>) => Promise<T>): Promise<T>
   /**

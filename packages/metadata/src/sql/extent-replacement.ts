@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { StreamNotOwnedError } from '../errors.ts'
 import type { ExtentReplacement } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
+import type { SqlDatabase } from './database.ts'
 import { doomUnreferenced, requireAnnounced, unmark } from './doomed-objects.ts'
 import { insertExtents } from './extents.ts'
 import { requireCurrent } from './node-registry.ts'
@@ -9,6 +10,7 @@ import { insertObjects, ObjectUsage } from './object-usage.ts'
 import type { Schema } from './schema.ts'
 
 export async function replaceExtents(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   node: NodeIdentity,
   { object, extent, replaced }: ExtentReplacement,
@@ -56,7 +58,7 @@ export async function replaceExtents(
     .where('base_offset', '>=', extent.baseOffset)
     .where('base_offset', '<', extent.endOffset)
     .execute()
-  await insertExtents(tx, [{ ...extent, agedFromMs: Math.max(...current.map((row) => row.aged_from_ms)) }])
+  await insertExtents(database, tx, [{ ...extent, agedFromMs: Math.max(...current.map((row) => row.aged_from_ms)) }])
   const gone = current.reduce((sum, row) => sum + row.length_bytes, 0)
   await tx
     .updateTable('streams')

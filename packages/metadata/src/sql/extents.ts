@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Extent, NewExtent } from '../log-index.ts'
-import { idChunks, rowChunks } from './chunks.ts'
+import { idChunks } from './chunks.ts'
+import type { SqlDatabase } from './database.ts'
 import type { DataObjectsTable, ExtentsTable, Schema } from './schema.ts'
 
 type ExtentRow = Omit<Selectable<ExtentsTable>, 'aged_from_ms'> &
@@ -73,28 +74,41 @@ function extent(row: ExtentRow): Extent {
   }
 }
 
+const newExtentColumns = [
+  'stream_id',
+  'base_offset',
+  'end_offset',
+  'object_id',
+  'position',
+  'length_bytes',
+  'max_timestamp_ms',
+  'aged_from_ms',
+  'crc32c',
+] as const
+
 export async function insertExtents(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   extents: readonly (NewExtent & { readonly agedFromMs: number })[],
 ): Promise<void> {
   for (const extent of extents) assertWellFormed(extent)
-  for (const chunk of rowChunks(extents)) {
+  const rows = extents.map((extent) => ({
+    stream_id: extent.streamId,
+    base_offset: extent.baseOffset,
+    end_offset: extent.endOffset,
+    object_id: extent.objectId,
+    position: extent.position,
+    length_bytes: extent.lengthBytes,
+    max_timestamp_ms: extent.maxTimestampMs,
+    aged_from_ms: extent.agedFromMs,
+    crc32c: extent.crc32c,
+  }))
+  for (const table of database.integerTables(rows, newExtentColumns)) {
     await tx
+      .with(`given(${newExtentColumns.join(', ')})`, () => table)
       .insertInto('extents')
-      .values(
-        chunk.map((extent) => ({
-          stream_id: extent.streamId,
-          base_offset: extent.baseOffset,
-          end_offset: extent.endOffset,
-          object_id: extent.objectId,
-          position: extent.position,
-          length_bytes: extent.lengthBytes,
-          max_timestamp_ms: extent.maxTimestampMs,
-          aged_from_ms: extent.agedFromMs,
-          crc32c: extent.crc32c,
-          object_stream_id: null,
-        })),
-      )
+      .columns(newExtentColumns)
+      .expression((eb) => eb.selectFrom('given').select(newExtentColumns))
       .execute()
   }
 }

@@ -49,7 +49,8 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
     walSegments: (nodeId) => database.read('listing WAL segments', (db) => walSegments(db, nodeId)),
     announceUpload: (key, dueAtMs) =>
       database.writeOne(`announcing object ${key}`, (tx) => mark(tx, [key], dueAtMs), 'harmless'),
-    commitPack: (node, pack, nowMs) => writeInTurn('committing a pack', (tx) => commitPack(tx, node, pack, nowMs)),
+    commitPack: (node, pack, nowMs) =>
+      writeInTurn('committing a pack', (tx) => commitPack(database, tx, node, pack, nowMs)),
     streamStates: (streamIds) => database.read('reading stream states', (db) => statesOfStreams(db, streamIds)),
     packedOffsets: (streamIds) => database.read('reading packed offsets', (db) => packedOffsets(db, streamIds)),
     compactionCandidates: (limits) =>
@@ -57,9 +58,9 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
     extentsOfObject: (objectId) =>
       database.read(`reading the extents of object ${objectId}`, (db) => extentsOfObject(db, objectId)),
     replaceExtents: (node, replacement, nowMs) =>
-      writeInTurn('replacing extents', (tx) => replaceExtents(tx, node, replacement, nowMs)),
+      writeInTurn('replacing extents', (tx) => replaceExtents(database, tx, node, replacement, nowMs)),
     commitCompaction: (node, compaction, nowMs) =>
-      writeInTurn('committing a compaction', (tx) => commitCompaction(tx, node, compaction, nowMs)),
+      writeInTurn('committing a compaction', (tx) => commitCompaction(database, tx, node, compaction, nowMs)),
     doomed: (beforeMs, limit) => database.read('listing doomed objects', (db) => doomedObjects(db, beforeMs, limit)),
     forgetDoomed: (keys) => database.write('forgetting deleted objects', (tx) => unmark(tx, keys), 'harmless'),
     knownKeys: (keys) => database.read('looking up object keys', (db) => knownKeys(db, keys)),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Transaction } from 'kysely'
 import type { NewExtent } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
-import { idChunks } from './chunks.ts'
+import type { SqlDatabase } from './database.ts'
 import { liveNodes } from './node-registry.ts'
 import type { Schema } from './schema.ts'
 import { lifeNumbers } from './stream-rows.ts'
@@ -19,17 +19,20 @@ export interface PackedStream {
  * entries are what adopting is for.
  */
 export async function selectPlacement(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   node: NodeIdentity,
   streamIds: readonly number[],
 ): Promise<Map<number, PackedStream>> {
   const streams = new Map<number, PackedStream>()
   let live: NodeIdentity[] | undefined
-  for (const chunk of idChunks(streamIds)) {
+  const wanted = streamIds.map((stream_id) => ({ stream_id }))
+  for (const table of database.integerTables(wanted, ['stream_id'])) {
     const rows = await tx
+      .with('wanted(stream_id)', () => table)
       .selectFrom('streams')
-      .select(['stream_id', 'owner_node_id', 'owner_node_epoch', 'start_offset', 'packed_offset'])
-      .where('stream_id', 'in', chunk)
+      .innerJoin('wanted', 'wanted.stream_id', 'streams.stream_id')
+      .select(['streams.stream_id', 'owner_node_id', 'owner_node_epoch', 'start_offset', 'packed_offset'])
       .where('life', '<>', lifeNumbers.gone)
       .execute()
     for (const row of rows) {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { Transaction } from 'kysely'
 import type { NewExtent, NewObject, PackCommit } from '../log-index.ts'
 import type { NodeIdentity } from '../node-registry.ts'
-import { idChunks, rowChunks } from './chunks.ts'
+import { idChunks } from './chunks.ts'
+import type { SqlDatabase } from './database.ts'
 import { doomUnreferenced, referencedKeys, requireAnnounced, unmark } from './doomed-objects.ts'
 import { insertExtents } from './extents.ts'
 import { requireCurrent } from './node-registry.ts'
@@ -10,10 +11,10 @@ import { insertObjects, ObjectUsage } from './object-usage.ts'
 import { selectPlacement, takeExtents } from './pack-placement.ts'
 import type { Schema } from './schema.ts'
 import { replaceStates } from './stream-states.ts'
-import { integerRows } from './values-table.ts'
 import { releaseWal } from './wal.ts'
 
 export async function commitPack(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   node: NodeIdentity,
   pack: PackCommit,
@@ -24,7 +25,7 @@ export async function commitPack(
   for (const { streamId } of pack.states) {
     assert(byStream.has(streamId), `a state of stream ${streamId} without extents has no offset it is true at`)
   }
-  const placement = await selectPlacement(tx, node, [...byStream.keys()])
+  const placement = await selectPlacement(database, tx, node, [...byStream.keys()])
   const skippedStreamIds: number[] = []
   const advances: Advance[] = []
   const inserts: NewExtent[] = []
@@ -42,8 +43,8 @@ export async function commitPack(
     advances.push({ stream_id: streamId, packed_offset: packedOffset, bytes, dirty_since: dirtySince })
   }
 
-  const unused = await placeObjects(tx, pack.objects, inserts, nowMs)
-  await advanceStreams(tx, advances)
+  const unused = await placeObjects(database, tx, pack.objects, inserts, nowMs)
+  await advanceStreams(database, tx, advances)
   const advanced = new Set(advances.map((advance) => advance.stream_id))
   await replaceStates(
     tx,
@@ -56,6 +57,7 @@ export async function commitPack(
 
 /** Inserts extents with the objects they point into; returns the keys of objects that none points into. */
 async function placeObjects(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   objects: readonly NewObject[],
   extents: readonly NewExtent[],
@@ -88,7 +90,7 @@ async function placeObjects(
   await unmark(tx, freshKeys)
   await insertObjects(tx, fresh)
   await usage.apply(tx)
-  await insertExtents(tx, placed)
+  await insertExtents(database, tx, placed)
   return objects.filter((object) => !used.has(object)).map((object) => object.key)
 }
 
@@ -112,12 +114,14 @@ function agedFromMs({ maxTimestampMs }: NewExtent, nowMs: number): number {
 
 type Advance = Record<'stream_id' | 'packed_offset' | 'bytes' | 'dirty_since', number>
 
-async function advanceStreams(tx: Transaction<Schema>, advances: readonly Advance[]): Promise<void> {
-  for (const chunk of rowChunks(advances)) {
+async function advanceStreams(
+  database: SqlDatabase,
+  tx: Transaction<Schema>,
+  advances: readonly Advance[],
+): Promise<void> {
+  for (const table of database.integerTables(advances, ['stream_id', 'packed_offset', 'bytes', 'dirty_since'])) {
     await tx
-      .with('advance(stream_id, packed_offset, bytes, dirty_since)', () =>
-        integerRows(chunk, ['stream_id', 'packed_offset', 'bytes', 'dirty_since']),
-      )
+      .with('advance(stream_id, packed_offset, bytes, dirty_since)', () => table)
       .updateTable('streams')
       .from('advance')
       .set((eb) => ({

@@ -52,7 +52,7 @@ export function sqlStreamCatalog(database: SqlDatabase): StreamCatalog {
     creating: (page) => database.read('listing streams being created', (db) => streamsBeingCreated(db, page)),
     close: (node, streamId, closedBy) =>
       database.write(`closing stream ${streamId}`, (tx) => closeStream(tx, node, streamId, closedBy), 'harmless'),
-    renew: (ends) => database.write('renewing streams', (tx) => renewStreams(tx, ends), 'harmless'),
+    renew: (ends) => database.write('renewing streams', (tx) => renewStreams(database, tx, ends), 'harmless'),
     expired: (nowMs, limit) => database.read('finding expired streams', (db) => expiredStreams(db, nowMs, limit)),
     setConfig: (streamId, config) =>
       database.write(

@@ -2,11 +2,11 @@ import type { Kysely, Transaction } from 'kysely'
 import { StreamNotOwnedError } from '../errors.ts'
 import type { NodeIdentity } from '../node-registry.ts'
 import type { StreamRecord } from '../stream-catalog.ts'
-import { idChunks, rowChunks } from './chunks.ts'
+import { idChunks } from './chunks.ts'
+import type { SqlDatabase } from './database.ts'
 import { requireCurrent } from './node-registry.ts'
 import type { Schema } from './schema.ts'
 import { lifeNumbers, streamColumns, streamRecord } from './stream-rows.ts'
-import { integerRows } from './values-table.ts'
 
 export async function revealStreams(
   tx: Transaction<Schema>,
@@ -85,13 +85,14 @@ function requireOwner(
 }
 
 export async function renewStreams(
+  database: SqlDatabase,
   tx: Transaction<Schema>,
   ends: readonly { readonly streamId: number; readonly expiresAtMs: number }[],
 ): Promise<void> {
   const rows = ends.map(({ streamId, expiresAtMs }) => ({ stream_id: streamId, expires_at_ms: expiresAtMs }))
-  for (const chunk of rowChunks(rows)) {
+  for (const table of database.integerTables(rows, ['stream_id', 'expires_at_ms'])) {
     await tx
-      .with('ends(stream_id, expires_at_ms)', () => integerRows(chunk, ['stream_id', 'expires_at_ms']))
+      .with('ends(stream_id, expires_at_ms)', () => table)
       .updateTable('streams')
       .from('ends')
       .set((eb) => ({ expires_at_ms: eb.ref('ends.expires_at_ms') }))

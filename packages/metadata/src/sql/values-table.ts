@@ -1,16 +1,19 @@
 import { type RawBuilder, sql } from 'kysely'
 
+/** Safe integers by column. */
+export type IntegerRow = Record<string, number | null>
+
 /**
  * Rows of integers as a table expression, for statements that set each of many rows to its own values:
  * `with d(a, b) as (values (…), (…))`. The dialects name the columns of a bare VALUES differently, so they get names in the CTE.
  */
-export function integerRows<R extends Record<string, number>>(
+export function integerRows<R extends IntegerRow>(
   rows: readonly R[],
   columns: readonly (keyof R & string)[],
 ): RawBuilder<R> {
   // One flat template: nesting one per row and value costs Kysely four times as long.
   const strings: string[] = []
-  const values: (number | undefined)[] = []
+  const values: (number | null | undefined)[] = []
   let before = '(values ('
   for (const [index, row] of rows.entries()) {
     // Nothing else gives these parameters a type, which Postgres asks for; the first row's is everybody's.

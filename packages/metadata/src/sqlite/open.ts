@@ -35,6 +35,7 @@ const schemaDialect: SchemaDialect = {
   clustered: sql`without rowid`,
   runsSideBySide: false,
   updatedOften: null,
+  dropReferences: null,
   changePositionType: 'integer',
   changePosition: (column) => column.primaryKey().autoIncrement(),
 }

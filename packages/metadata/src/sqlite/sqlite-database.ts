@@ -1,8 +1,10 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { MetadataUnavailableError } from '../errors.ts'
 import { CallsUnderWay } from '../sql/calls-under-way.ts'
+import { rowChunks } from '../sql/chunks.ts'
 import type { SqlDatabase } from '../sql/database.ts'
 import type { Schema } from '../sql/schema.ts'
+import { type IntegerRow, integerRows } from '../sql/values-table.ts'
 import { SqliteChangeLog } from './sqlite-change-log.ts'
 
 /** One connection, one transaction at a time: SQLite never has to give up an attempt, and always knows what happened. */
@@ -22,6 +24,13 @@ export class SqliteDatabase implements SqlDatabase {
 
   nowMs(): RawBuilder<number> {
     return sql<number>`cast(${Math.trunc(this.#clock())} as integer)`
+  }
+
+  *integerTables<R extends IntegerRow>(
+    rows: readonly R[],
+    columns: readonly (keyof R & string)[],
+  ): Generator<RawBuilder<R>> {
+    for (const chunk of rowChunks(rows)) yield integerRows(chunk, columns)
   }
 
   read<T>(doing: string, statements: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
