@@ -10,7 +10,10 @@ type MergedExtent = Compaction['extents'][number]
  */
 export function addPacked(stream: OpenStream, packed: Extent): void {
   const packedEnd = stream.extents.at(-1)?.endOffset ?? 0
-  if (packedEnd < packed.endOffset) stream.extents.push(packed)
+  if (packedEnd >= packed.endOffset) return
+  // Pushed to an empty array, the first one would make room for sixteen more.
+  if (stream.extents.length === 0) stream.extents = [packed]
+  else stream.extents.push(packed)
 }
 
 /**

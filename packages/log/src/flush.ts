@@ -36,7 +36,7 @@ export class Flush {
     run.endOffset = baseOffset + entry.count
     run.lengthBytes += entry.bytes.length
     if (entry.maxTimestampMs > run.maxTimestampMs) run.maxTimestampMs = entry.maxTimestampMs
-    if (entry.summary.length > 0) run.summaries.push(entry.summary)
+    if (entry.summary.length > 0) run.addSummary(entry.summary)
 
     const piece = this.pieces.at(-1)
     if (piece?.slab === slab && piece.end === start) piece.end = slab.usedBytes

@@ -6,7 +6,7 @@ import { pieces } from './gather.ts'
 import type { LogComponents } from './log.ts'
 import { chunkBytes, putDataObject } from './new-data-object.ts'
 import type { OpenStream } from './open-stream.ts'
-import type { Run, RunLocation } from './run.ts'
+import type { Run } from './run.ts'
 import type { LogSettings } from './settings.ts'
 import type { StoredEntries } from './stored-entries.ts'
 import { foldStates } from './stream-states.ts'
@@ -64,7 +64,10 @@ export class Packer {
   /** Takes in a flush that has just been committed. */
   add(flush: Flush, location: FrameLocation): void {
     const bodyAt = location.position + WAL_FRAME_HEADER_BYTES
-    for (const run of flush.runs) run.location = { key: location.key, position: bodyAt + run.bodyPosition }
+    for (const run of flush.runs) {
+      run.walKey = location.key
+      run.walPosition = bodyAt + run.bodyPosition
+    }
     this.#frames.push({ unit: location.unit, runs: flush.runs, lengthBytes: flush.lengthBytes })
     this.unpackedBytes += flush.lengthBytes
     this.#unpackedRuns += flush.runs.length
@@ -130,7 +133,7 @@ export class Packer {
   /** Extents into the WAL itself for these runs, and an end to the rows of `units`, of which nothing else is left. */
   async #adopt(runs: readonly Run[], units: readonly WalUnit[]): Promise<void> {
     const places = new Map([...units, ...this.#frames.map((frame) => frame.unit)].map((unit) => [unit.key, unit]))
-    const keys = [...new Set(runs.map((run) => placeOf(run).key))]
+    const keys = [...new Set(runs.map(walKeyOf))]
     const firstId = keys.length > 0 ? await this.#components.metadata.nodes.reserve('objectId', keys.length) : 0
     const objectIds = new Map(keys.map((key, i) => [key, firstId + i]))
     const objects = keys.map((key, i) => {
@@ -139,9 +142,8 @@ export class Packer {
       return { objectId: firstId + i, key, lengthBytes: unit.lengthBytes }
     })
     const extents = runs.map((run): NewExtent => {
-      const { key, position } = placeOf(run)
-      const { streamId, baseOffset, endOffset, lengthBytes, maxTimestampMs, crc32c } = run
-      const objectId = objectIds.get(key) ?? 0
+      const { streamId, baseOffset, endOffset, lengthBytes, maxTimestampMs, crc32c, walPosition: position } = run
+      const objectId = objectIds.get(walKeyOf(run)) ?? 0
       return { streamId, baseOffset, endOffset, objectId, position, lengthBytes, maxTimestampMs, crc32c }
     })
     await this.#commit({ objects, extents, runs, units })
@@ -275,7 +277,7 @@ export class Packer {
     const touched = new Set<OpenStream>()
     for (const run of runs) {
       run.packed = true
-      run.summaries = []
+      run.forgetSummaries()
       const stream = this.#parts.stream(run.streamId)
       if (stream === undefined) continue
       stream.unpackedRuns -= 1
@@ -301,9 +303,9 @@ function byStreamAndOffset(a: Run, b: Run): number {
   return a.streamId - b.streamId || a.baseOffset - b.baseOffset
 }
 
-function placeOf(run: Run): RunLocation {
-  if (run.location === null) throw new Error('a committed run has no place in the WAL')
-  return run.location
+function walKeyOf(run: Run): string {
+  if (run.walKey === null) throw new Error('a committed run has no place in the WAL')
+  return run.walKey
 }
 
 function extentOf(slice: StreamSlice, objectId: number): NewExtent {

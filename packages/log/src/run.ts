@@ -1,14 +1,8 @@
 import type { LentBytes } from '@pico/storage'
 import type { Slab } from './log-cache.ts'
 
-/** Where a run lies in the WAL once its frame is committed. */
-export interface RunLocation {
-  readonly key: string
-  /** From the start of the object or segment. */
-  readonly position: number
-}
-
 const noSummary = new Uint8Array(0)
+const noSummaries: readonly Uint8Array[] = []
 
 /** Consecutive entries of one stream, side by side in one slab and one frame: what the engine keeps of un-packed data. */
 export class Run {
@@ -23,9 +17,13 @@ export class Run {
   lengthBytes = 0
   maxTimestampMs = -1
   crc32c = 0
-  summaries: Uint8Array[] = []
-  location: RunLocation | null = null
+  /** Key of the WAL object or segment that it lies in; null before its frame is committed. */
+  walKey: string | null = null
+  /** From the start of that. */
+  walPosition = 0
   packed = false
+  /** Null where there are none: most runs have nothing to tell. */
+  #summaries: Uint8Array[] | null = null
 
   constructor(streamId: number, baseOffset: number, slab: Slab, slabPosition: number, bodyPosition: number) {
     this.streamId = streamId
@@ -36,9 +34,23 @@ export class Run {
     this.bodyPosition = bodyPosition
   }
 
+  /** What the entries that have something to tell say, in order. */
+  get summaries(): readonly Uint8Array[] {
+    return this.#summaries ?? noSummaries
+  }
+
+  addSummary(summary: Uint8Array): void {
+    this.#summaries ??= []
+    this.#summaries.push(summary)
+  }
+
+  forgetSummaries(): void {
+    this.#summaries = null
+  }
+
   /** In one piece, which is all that is kept from now on: thousands of small ones would cost more than what they say. */
   joinedSummaries(): Uint8Array {
-    if (this.summaries.length > 1) this.summaries = [Buffer.concat(this.summaries)]
+    if (this.summaries.length > 1) this.#summaries = [Buffer.concat(this.summaries)]
     return this.summaries[0] ?? noSummary
   }
 

@@ -73,18 +73,18 @@ export class StoredEntries {
   /** An evicted run that is not packed yet: from the WAL. */
   bytesOfRun(runs: readonly Run[], at: number, signal?: AbortSignal): EntryBytes | Promise<EntryBytes> {
     const first = runs[at]
-    const key = first?.location?.key
-    if (first === undefined || key === undefined) throw new Error('a committed run has no place in the WAL')
+    const key = first?.walKey ?? null
+    if (first === undefined || key === null) throw new Error('a committed run has no place in the WAL')
     // The one before tells the cache whether somebody reads on, the ones after what that reader wants next.
-    const from = runs[at - 1]?.location?.key === key ? at - 1 : at
+    const from = runs[at - 1]?.walKey === key ? at - 1 : at
     const located: WalChunk[] = []
     for (const run of runs.slice(from, at + runWindow)) {
-      if (run.location?.key !== key) break
+      if (run.walKey !== key) break
       located.push({
         key,
         baseOffset: run.baseOffset,
         endOffset: run.endOffset,
-        position: run.location.position,
+        position: run.walPosition,
         lengthBytes: run.lengthBytes,
         maxTimestampMs: run.maxTimestampMs,
         crc32c: run.crc32c,
@@ -95,8 +95,8 @@ export class StoredEntries {
 
   /** A run's bytes, past the caches: for packing, which reads each once. */
   async fetchRun(run: Run, walStore: ObjectStore, signal?: AbortSignal): Promise<Uint8Array> {
-    if (run.location === null) throw new Error('a committed run has no place in the WAL')
-    const { key, position } = run.location
+    const { walKey: key, walPosition: position } = run
+    if (key === null) throw new Error('a committed run has no place in the WAL')
     const bytes = await walStore.get(key, { offset: position, length: run.lengthBytes }, signal ? { signal } : {})
     if (crc32c(bytes) !== run.crc32c) throw new ObjectCorruptError(key, position, 'a run does not match its checksum')
     return bytes

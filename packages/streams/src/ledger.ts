@@ -19,8 +19,8 @@ const alreadyCommitted = Promise.resolve()
  */
 export class Ledger<K, S extends Expiring> {
   readonly #durable: ExpiringTable<K, S>
-  /** In offset order. */
-  #pending: Pending<K, S>[] = []
+  /** In offset order. Null until there is a first. */
+  #pending: Pending<K, S>[] | null = null
   /** The state after the last pending append of each key that has one. Null until there is a first. */
   #latest: Map<K, S> | null = null
 
@@ -49,6 +49,7 @@ export class Ledger<K, S extends Expiring> {
     { baseOffset, lastOffset }: { readonly baseOffset: number; readonly lastOffset: number },
     committed: Promise<void>,
   ): void {
+    this.#pending ??= []
     this.#pending.push({ key, baseOffset, lastOffset, stateAfter, committed })
     this.#latest ??= new Map()
     this.#latest.set(key, stateAfter)
@@ -56,18 +57,18 @@ export class Ledger<K, S extends Expiring> {
 
   /** When an append that is remembered is durable: of one in flight, its own promise. */
   fateOf(baseOffset: number): Promise<void> {
-    const pending = this.#pending.findLast((candidate) => candidate.baseOffset === baseOffset)
+    const pending = this.#pending?.findLast((candidate) => candidate.baseOffset === baseOffset)
     return pending?.committed ?? alreadyCommitted
   }
 
   /** When all that is known under the key is durable. */
   fateOfLatest(key: K): Promise<void> {
-    return this.#pending.findLast((candidate) => candidate.key === key)?.committed ?? alreadyCommitted
+    return this.#pending?.findLast((candidate) => candidate.key === key)?.committed ?? alreadyCommitted
   }
 
   /** Everything below `committedOffset` is durable. */
   committed(committedOffset: number, nowMs: number): void {
-    if (this.#pending.length > 0) {
+    if (this.#pending !== null && this.#pending.length > 0) {
       const still = this.#pending.findIndex(({ lastOffset }) => lastOffset >= committedOffset)
       const settled = this.#pending.splice(0, still === -1 ? this.#pending.length : still)
       for (const { key, stateAfter } of settled) {
@@ -80,6 +81,7 @@ export class Ledger<K, S extends Expiring> {
 
   /** What was assigned at or after `nextOffset` is void. */
   rolledBack(nextOffset: number): void {
+    if (this.#pending === null) return
     this.#pending = this.#pending.filter(({ baseOffset }) => baseOffset < nextOffset)
     this.#latest =
       this.#pending.length === 0 ? null : new Map(this.#pending.map(({ key, stateAfter }) => [key, stateAfter]))

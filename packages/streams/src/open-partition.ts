@@ -1,6 +1,12 @@
 import { strict as assert } from 'node:assert'
 import { type Clock, LogClosedError, type LogRead, type LogStream, type LogStreamObserver } from '@pico/log'
-import { FencedError, type LeaderEpochStart, StreamNotOwnedError, type StreamRecord } from '@pico/metadata'
+import {
+  FencedError,
+  type LeaderEpochStart,
+  type Metadata,
+  StreamNotOwnedError,
+  type StreamRecord,
+} from '@pico/metadata'
 import { BatchView, type RecordInput } from '@pico/record-batch'
 import { PartitionGoneError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
@@ -18,7 +24,7 @@ import type {
   PathStream,
   StreamExpiry,
 } from './path-streams.ts'
-import { ProduceGate, refuse } from './produce-gate.ts'
+import { ProduceGate, type ProduceGateSettings, refuse } from './produce-gate.ts'
 import type { ProducerDescription } from './producer-table.ts'
 import { RecordGate } from './record-gate.ts'
 import { type ClosingParts, StreamClosing } from './stream-closing.ts'
@@ -39,8 +45,6 @@ export interface OpenPartitionParts extends ClosingParts {
   readonly renewals: ExpiryRenewals
   /** Whether this node may still serve anything. */
   readonly tenure: { readonly isOver: boolean }
-  /** StreamCatalog.leaderEpochs of this stream. */
-  readonly leaderEpochs: () => Promise<LeaderEpochStart[]>
 }
 
 /** Why a partition serves nobody any more: `dropped` from memory because it was idle. */
@@ -60,13 +64,15 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   readonly #closing: StreamClosing
   readonly #expiry: OpenStreamExpiry
   readonly #tenure: { readonly isOver: boolean }
-  readonly #gate: ProduceGate
-  readonly #recordGate: RecordGate
+  readonly #producerIdExpirationMs: number
+  /** Made when they are needed: most streams are written to by one kind of client, or read. */
+  #gate: ProduceGate | null = null
+  #recordGate: RecordGate | null = null
   readonly #watchers = new Watchers()
   readonly #judgingBytesMax: number
   /** Made when it is needed: most streams never are. */
   #judgedAppends: JudgedAppends | null = null
-  readonly #leaderEpochs: () => Promise<LeaderEpochStart[]>
+  readonly #metadata: Metadata
   #state: 'serving' | 'suspended' | PartitionEnd = 'serving'
   #epochHistory: Promise<LeaderEpochStart[]> | null = null
 
@@ -74,19 +80,19 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   constructor(stream: LogStream, parts: OpenPartitionParts) {
     const { topic, partition, clock, producerIdExpirationMs, judgingBytesMax } = parts
     this.partition = partition
-    this.topic = topic.name
-    this.topicId = topic.topicId
+    // Of two equal strings the row's is kept alone: this is there once per open stream.
+    const { record } = stream
+    this.topic = [record.topic, record.name].find((name) => name === topic.name) ?? topic.name
+    this.topicId = record.topicId === topic.topicId ? record.topicId : topic.topicId
     this.#config = topic.config
     this.#judgingBytesMax = judgingBytesMax
     this.#stream = stream
-    this.#leaderEpochs = parts.leaderEpochs
+    this.#metadata = parts.metadata
     this.#tenure = parts.tenure
-    this.#tail = new StreamTail(stream, clock, `${topic.name}-${partition}`)
-    this.#closing = new StreamClosing(this.#tail, stream.record, parts)
-    this.#expiry = new OpenStreamExpiry(stream.record, clock, parts.renewals)
-    const settings = { config: topic.config, producerIdExpirationMs }
-    this.#gate = new ProduceGate(this.#tail, this.#closing, settings)
-    this.#recordGate = new RecordGate(this.#tail, this.#closing, settings)
+    this.#tail = new StreamTail(stream, clock, this)
+    this.#closing = new StreamClosing(this.#tail, record, parts)
+    this.#expiry = new OpenStreamExpiry(record, clock, parts.renewals)
+    this.#producerIdExpirationMs = producerIdExpirationMs
   }
 
   get config(): TopicConfig {
@@ -168,14 +174,14 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     if (!this.isServing) return this.#refuse()
     this.#requireJudged(judgement)
     this.#expiry.touch()
-    return this.#gate.append(records, produceVersion, judgement)
+    return this.#produceGate().append(records, produceVersion, judgement)
   }
 
   appendRecords(records: readonly RecordInput[], terms?: AppendTerms): AppendRecordsOutcome {
     if (!this.isServing) return { kind: 'refused', why: { kind: 'not-serving' } }
     this.#requireJudged(terms?.judgement ?? null)
     this.#expiry.touch()
-    return this.#recordGate.append(records, terms)
+    return this.#gateOfRecords().append(records, terms)
   }
 
   get isJudged(): boolean {
@@ -218,7 +224,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     this.#expiry.touch()
     const wasClosed = this.#closing.isClosed
     try {
-      const outcome = await this.#recordGate.close(producer)
+      const outcome = await this.#gateOfRecords().close(producer)
       if (!wasClosed && this.#closing.isClosed) this.#watchers.notify('advanced')
       return outcome
     } catch (error) {
@@ -300,7 +306,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   }
 
   producers(): readonly ProducerDescription[] {
-    return this.#tail.producers.describe(this.#tail.clock.nowMs())
+    return this.#tail.known.producers.describe(this.#tail.clock.nowMs())
   }
 
   committed(committedOffset: number): void {
@@ -319,8 +325,8 @@ export class OpenPartition implements PathStream, LogStreamObserver {
 
   reconfigure(config: TopicConfig): void {
     this.#config = config
-    this.#gate.reconfigure(config)
-    this.#recordGate.reconfigure(config)
+    this.#gate?.reconfigure(config)
+    this.#recordGate?.reconfigure(config)
   }
 
   /** Whether it was deleted is not known: nothing is taken or given until `resume`, or `end`. */
@@ -366,6 +372,20 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     return this.#expiry.store()
   }
 
+  #produceGate(): ProduceGate {
+    this.#gate ??= new ProduceGate(this.#tail, this.#closing, this.#gateSettings())
+    return this.#gate
+  }
+
+  #gateOfRecords(): RecordGate {
+    this.#recordGate ??= new RecordGate(this.#tail, this.#closing, this.#gateSettings())
+    return this.#recordGate
+  }
+
+  #gateSettings(): ProduceGateSettings {
+    return { config: this.#config, producerIdExpirationMs: this.#producerIdExpirationMs }
+  }
+
   #refuse(): AppendOutcome {
     const code =
       this.#state === 'deleted' || this.#expiry.isOver
@@ -384,7 +404,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
 
   /** What was before this epoch cannot change while the stream is ours, so it is read once; a failure is not kept. */
   async #history(): Promise<LeaderEpochStart[]> {
-    this.#epochHistory ??= this.#leaderEpochs()
+    this.#epochHistory ??= this.#metadata.streams.leaderEpochs(this.streamId)
     try {
       return await this.#epochHistory
     } catch (error) {

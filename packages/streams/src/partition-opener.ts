@@ -100,10 +100,9 @@ export class PartitionOpener {
   #opened(stream: LogStream, place: Place | undefined): OpenPartition {
     assert(place !== undefined, 'the log opens what it was asked to')
     const { clock, metadata, node, renewals, membership } = this.#parts
-    const leaderEpochs = () => metadata.streams.leaderEpochs(stream.streamId)
     const { producerIdExpirationMs, judgingBytesMax } = this.#settings
     const { topic, partition } = place
-    const parts = { metadata, node, clock, renewals, tenure: membership, leaderEpochs }
+    const parts = { metadata, node, clock, renewals, tenure: membership }
     return new OpenPartition(stream, { topic, partition, producerIdExpirationMs, judgingBytesMax, ...parts })
   }
 }

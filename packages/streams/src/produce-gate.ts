@@ -55,7 +55,7 @@ export class ProduceGate {
   #appendIdempotent(batch: AcceptedBatch, nowMs: number, judgement: Judgement | null): AppendOutcome {
     const { producerId, producerEpoch, baseSequence: firstSequence, lastSequence } = batch
     const producer: ProducerBatch = { producerId, producerEpoch, firstSequence, lastSequence }
-    const verdict = this.#tail.producers.judge(producer, nowMs)
+    const verdict = this.#tail.known.producers.judge(producer, nowMs)
     if (verdict.kind === 'duplicate') return this.#repeat(verdict.of)
     // Kafka, too, looks at records before it looks at what else may be wrong with their sequence.
     const broken = refuseBroken(judgement)
@@ -70,7 +70,7 @@ export class ProduceGate {
     const summary = encodeSummary({ producerId, producerEpoch, startsOver, expiresAtMs, batch: remembered })
     const outcome = this.#store(batch, summary)
     if (outcome.accepted !== undefined) {
-      this.#tail.producers.assign(producer, remembered, { nowMs, expiresAtMs }, outcome.accepted.committed)
+      this.#tail.facts.producers.assign(producer, remembered, { nowMs, expiresAtMs }, outcome.accepted.committed)
     }
     return outcome
   }
@@ -98,7 +98,7 @@ export class ProduceGate {
   /** Kafka answers a duplicate with the time it remembers of the original, whatever the topic's timestamp type. */
   #repeat(original: RememberedBatch): AppendOutcome {
     const { baseOffset, timestampMs: logAppendTimeMs } = original
-    return { accepted: { baseOffset, logAppendTimeMs, committed: this.#tail.producers.fateOf(original) } }
+    return { accepted: { baseOffset, logAppendTimeMs, committed: this.#tail.known.producers.fateOf(original) } }
   }
 
   #rules(produceVersion: number, nowMs: number): ProduceRules {

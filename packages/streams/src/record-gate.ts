@@ -65,7 +65,7 @@ export class RecordGate {
       return refused({ kind: 'match-failed', nextOffset })
     }
     const { streamSeq } = terms
-    const lastStreamSeq = streamSeq === undefined ? undefined : this.#tail.streamSeq.get(theStream, nowMs)?.value
+    const lastStreamSeq = streamSeq === undefined ? undefined : this.#tail.known.streamSeq.get(theStream, nowMs)?.value
     // Latin-1 text compares as its bytes do.
     if (streamSeq !== undefined && lastStreamSeq !== undefined && streamSeq <= lastStreamSeq) {
       return refused({ kind: 'stream-seq', lastStreamSeq })
@@ -113,16 +113,16 @@ export class RecordGate {
         firstSequence: producer.sequence,
         lastSequence: lastSequenceOf(producer, records.length),
       }
-      const before = this.#tail.httpProducers.get(key, nowMs)
+      const before = this.#tail.known.httpProducers.get(key, nowMs)
       const after = afterAppend(before, producer.epoch, append, expiresAtMs)
-      this.#tail.httpProducers.assign(key, after, range, committed)
+      this.#tail.facts.httpProducers.assign(key, after, range, committed)
     }
     if (streamSeq !== undefined) {
-      this.#tail.streamSeq.assign(theStream, { value: streamSeq, expiresAtMs: never }, range, committed)
+      this.#tail.facts.streamSeq.assign(theStream, { value: streamSeq, expiresAtMs: never }, range, committed)
     }
     const outcome = { kind: 'appended', baseOffset: nextOffset, nextOffset: range.lastOffset + 1, timestampMs } as const
     if (!closes) return { ...outcome, committed }
-    this.#tail.closing.assign(theStream, closingMark(producer), range, committed)
+    this.#tail.facts.closing.assign(theStream, closingMark(producer), range, committed)
     return { ...outcome, committed: this.#recorded() }
   }
 
@@ -160,7 +160,7 @@ export class RecordGate {
   }
 
   #judge(producer: HttpProducerStamp, records: number, nowMs: number): HttpProducerVerdict {
-    return judgeStamp(this.#tail.httpProducers.get(producerKey(producer), nowMs), producer, records)
+    return judgeStamp(this.#tail.known.httpProducers.get(producerKey(producer), nowMs), producer, records)
   }
 
   #whenClosed(
@@ -193,7 +193,7 @@ export class RecordGate {
       of: of === null ? null : { baseOffset: of.baseOffset, nextOffset: of.lastOffset + 1 },
       lastSequence,
       closed,
-      committed: closed ? this.#recorded() : this.#tail.httpProducers.fateOfLatest(key),
+      committed: closed ? this.#recorded() : this.#tail.known.httpProducers.fateOfLatest(key),
     }
   }
 

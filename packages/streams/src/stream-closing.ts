@@ -16,7 +16,8 @@ export interface ClosingParts {
  */
 export class StreamClosing {
   readonly #tail: StreamTail
-  readonly #parts: ClosingParts
+  readonly #metadata: Metadata
+  readonly #node: NodeIdentity
   /** What the row says, as far as is known. */
   #row: { readonly by: ClosingStamp | null } | null
   /** The row is being closed without an append: nothing is appended meanwhile. */
@@ -26,15 +27,16 @@ export class StreamClosing {
   #recording: Promise<void> | null = null
   #findingOut: Promise<void> | null = null
 
-  constructor(tail: StreamTail, record: StreamRecord, parts: ClosingParts) {
+  constructor(tail: StreamTail, record: StreamRecord, { metadata, node }: ClosingParts) {
     this.#tail = tail
-    this.#parts = parts
+    this.#metadata = metadata
+    this.#node = node
     this.#row = record.isClosed ? { by: parseStamp(record.closedBy) } : null
   }
 
   /** Durably. */
   get isClosed(): boolean {
-    return this.#row !== null || this.#tail.closing.durable(theStream, 0) !== undefined
+    return this.#row !== null || this.#tail.known.closing.durable(theStream, 0) !== undefined
   }
 
   /** Closed, or about to be. */
@@ -44,7 +46,7 @@ export class StreamClosing {
 
   /** Closed, or about to be by an append in flight. */
   get isEnding(): boolean {
-    return this.#row !== null || this.#tail.closing.get(theStream, 0) !== undefined
+    return this.#row !== null || this.#tail.known.closing.get(theStream, 0) !== undefined
   }
 
   get isUnknown(): boolean {
@@ -53,12 +55,12 @@ export class StreamClosing {
 
   /** Does the row say what the log says? */
   get isRecorded(): boolean {
-    return this.#row !== null || this.#tail.closing.durable(theStream, 0) === undefined
+    return this.#row !== null || this.#tail.known.closing.durable(theStream, 0) === undefined
   }
 
   /** Is that what closed it, or is about to? */
   isBy(producer: HttpProducerStamp): boolean {
-    const by = this.#row?.by ?? this.#tail.closing.get(theStream, 0)?.by ?? null
+    const by = this.#row?.by ?? this.#tail.known.closing.get(theStream, 0)?.by ?? null
     return (
       by !== null &&
       by.producerKey === producerKey(producer) &&
@@ -74,7 +76,7 @@ export class StreamClosing {
 
   /** Closes the row after the log: at once where it says so already. Rejects when the closing append does, or the database fails. */
   async recorded(): Promise<void> {
-    await this.#tail.closing.fateOfLatest(theStream)
+    await this.#tail.known.closing.fateOfLatest(theStream)
     if (this.isRecorded) return
     this.#recording ??= this.#record().finally(() => {
       this.#recording = null
@@ -129,21 +131,20 @@ export class StreamClosing {
   }
 
   async #readRow(): Promise<void> {
-    const [record] = await this.#parts.metadata.streams.byStreamId([this.#tail.stream.streamId])
+    const [record] = await this.#metadata.streams.byStreamId([this.#tail.stream.streamId])
     if (record?.isClosed) this.#row = { by: parseStamp(record.closedBy) }
     this.#isUnknown = false
   }
 
   async #record(): Promise<void> {
-    const by = this.#tail.closing.durable(theStream, 0)?.by ?? null
+    const by = this.#tail.known.closing.durable(theStream, 0)?.by ?? null
     await this.#closeRow(by)
     // The row may be gone by now, and nobody asks any more then.
     this.#row = { by }
   }
 
   #closeRow(by: ClosingStamp | null): Promise<boolean> {
-    const { metadata, node } = this.#parts
-    return metadata.streams.close(node, this.#tail.stream.streamId, closedByText(by))
+    return this.#metadata.streams.close(this.#node, this.#tail.stream.streamId, closedByText(by))
   }
 }
 

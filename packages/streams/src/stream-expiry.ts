@@ -51,7 +51,9 @@ export class OpenStreamExpiry {
   }
 }
 
+const neverEnds: StreamExpiry = { kind: 'never' }
+
 export function expiryOf({ expiresAtMs, idleTtlMs }: Pick<StreamRecord, 'expiresAtMs' | 'idleTtlMs'>): StreamExpiry {
-  if (expiresAtMs === null) return { kind: 'never' }
+  if (expiresAtMs === null) return neverEnds
   return idleTtlMs === null ? { kind: 'at', expiresAtMs } : { kind: 'idle', ttlSeconds: idleTtlMs / 1000 }
 }

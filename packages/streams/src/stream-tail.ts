@@ -1,11 +1,9 @@
 import { strict as assert } from 'node:assert'
 import { AppendFailedError, type Clock, LogClosedError, type LogStream, type NewEntry } from '@pico/log'
 import { FencedError } from '@pico/metadata'
-import type { HttpProducerState } from './http-producer-state.ts'
-import { Ledger } from './ledger.ts'
-import { ProducerLedger } from './producer-ledger.ts'
-import type { ClosingMark, StreamSeqMark, theStream } from './stream-facts.ts'
+import { StreamFacts } from './stream-facts.ts'
 import { restoreFacts } from './stream-facts-format.ts'
+import { type KnownFacts, nothingKnown, TailFacts } from './tail-facts.ts'
 
 /** A batch that has its offsets. */
 export interface StoredBatch {
@@ -23,27 +21,37 @@ export interface StoredBatch {
 export class StreamTail {
   readonly stream: LogStream
   readonly clock: Clock
-  /** For messages: `orders-0`. */
-  readonly name: string
-  readonly producers: ProducerLedger
-  readonly httpProducers: Ledger<string, HttpProducerState>
-  readonly streamSeq: Ledger<typeof theStream, StreamSeqMark>
-  readonly closing: Ledger<typeof theStream, ClosingMark>
+  readonly #of: { readonly topic: string; readonly partition: number }
+  /** Null while nothing is known. */
+  #facts: TailFacts | null
   #lastTimestampMs: number | null = null
   #deleted = false
   /** The log's promise for the last flush appended to, and ours that follows it. */
   #lastFlush: { readonly committed: Promise<void>; readonly ours: Promise<void> } | null = null
 
   /** @throws ProducerStateUnreadableError */
-  constructor(stream: LogStream, clock: Clock, name: string) {
-    const facts = restoreFacts(stream.recoveredState, [])
+  constructor(stream: LogStream, clock: Clock, of: { readonly topic: string; readonly partition: number }) {
+    const { recoveredState } = stream
+    this.#facts = recoveredState === null ? null : new TailFacts(restoreFacts(recoveredState, []))
     this.stream = stream
     this.clock = clock
-    this.name = name
-    this.producers = new ProducerLedger(facts.producers)
-    this.httpProducers = new Ledger(facts.httpProducers)
-    this.streamSeq = new Ledger(facts.streamSeq)
-    this.closing = new Ledger(facts.closing)
+    this.#of = of
+  }
+
+  /** For messages: `orders-0`. */
+  get name(): string {
+    return `${this.#of.topic}-${this.#of.partition}`
+  }
+
+  /** To look at. */
+  get known(): KnownFacts {
+    return this.#facts ?? nothingKnown
+  }
+
+  /** To add to. */
+  get facts(): TailFacts {
+    this.#facts ??= new TailFacts(new StreamFacts())
+    return this.#facts
   }
 
   get nextOffset(): number {
@@ -78,18 +86,11 @@ export class StreamTail {
   }
 
   committed(committedOffset: number): void {
-    const nowMs = this.clock.nowMs()
-    this.producers.committed(committedOffset, nowMs)
-    this.httpProducers.committed(committedOffset, nowMs)
-    this.streamSeq.committed(committedOffset, nowMs)
-    this.closing.committed(committedOffset, nowMs)
+    this.#facts?.committed(committedOffset, this.clock.nowMs())
   }
 
   rolledBack(nextOffset: number): void {
-    this.producers.rolledBack(nextOffset)
-    this.httpProducers.rolledBack(nextOffset)
-    this.streamSeq.rolledBack(nextOffset)
-    this.closing.rolledBack(nextOffset)
+    this.#facts?.rolledBack(nextOffset)
   }
 
   /** What is still on its way will not be kept: it rejects when its flush is settled. */
@@ -101,6 +102,7 @@ export class StreamTail {
   #unlessDeleted(committed: Promise<void>): Promise<void> {
     if (this.#lastFlush?.committed === committed) return this.#lastFlush.ours
     const ours = committed.then(() => {
+      if (this.#lastFlush?.committed === committed) this.#lastFlush = null
       if (this.#deleted) throw new AppendFailedError(`${this.name} was deleted`)
     })
     // Who wants no acknowledgement (acks=0) does not listen; everybody who does is told through the same promise.

@@ -74,8 +74,22 @@ export function parseTopicConfig(
   return { config: topicConfigInForce(canonical, operatorDefaults) }
 }
 
+/** What is in force where nothing is set, by the operator's defaults: most streams set nothing, and share this. */
+const unsetConfigs = new WeakMap<Readonly<Record<string, string>>, TopicConfig>()
+const noOverrides: Readonly<Record<string, string>> = Object.freeze({})
+
 /** What is in force, given settings that were found good when they were set. */
 export function topicConfigInForce(
+  overrides: Readonly<Record<string, string>>,
+  operatorDefaults: Readonly<Record<string, string>>,
+): TopicConfig {
+  if (Object.keys(overrides).length > 0) return newConfig(overrides, operatorDefaults)
+  const config = unsetConfigs.get(operatorDefaults) ?? newConfig(noOverrides, operatorDefaults)
+  unsetConfigs.set(operatorDefaults, config)
+  return config
+}
+
+function newConfig(
   overrides: Readonly<Record<string, string>>,
   operatorDefaults: Readonly<Record<string, string>>,
 ): TopicConfig {
