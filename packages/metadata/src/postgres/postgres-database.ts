@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type IsolationLevel, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { MetadataUnavailableError } from '../errors.ts'
 import { CallsUnderWay } from '../sql/calls-under-way.ts'
 import type { Repeats, SqlDatabase } from '../sql/database.ts'
@@ -22,7 +22,7 @@ const tableRowsMax = 4096
 /** A key that is always there already is a mistake of ours. */
 const racesMax = 5
 
-/** Any number of connections: writes are serializable transactions, done again when the server gave one up for another. */
+/** Any number of connections: writes are serializable transactions, but for `writeMany`, done again when the server gave one up for another. */
 export class PostgresDatabase implements SqlDatabase {
   readonly writesInCtes = true
   readonly changeLog: PostgresChangeLog
@@ -69,11 +69,28 @@ export class PostgresDatabase implements SqlDatabase {
     statements: (tx: Transaction<Schema>) => Promise<T>,
     repeats: Repeats = 'unsafe',
   ): Promise<T> {
+    return this.#write('serializable', doing, statements, repeats)
+  }
+
+  writeMany<T>(
+    doing: string,
+    statements: (tx: Transaction<Schema>) => Promise<T>,
+    repeats: Repeats = 'unsafe',
+  ): Promise<T> {
+    return this.#write('repeatable read', doing, statements, repeats)
+  }
+
+  #write<T>(
+    isolation: IsolationLevel,
+    doing: string,
+    statements: (tx: Transaction<Schema>) => Promise<T>,
+    repeats: Repeats,
+  ): Promise<T> {
     // Until the commit is sent nothing can have happened.
     let isCommitting = false
     const attempt = () => {
       isCommitting = false
-      const transaction = this.#kysely.transaction().setIsolationLevel('serializable')
+      const transaction = this.#kysely.transaction().setIsolationLevel(isolation)
       return transaction.execute(async (tx) => {
         const result = await statements(tx)
         isCommitting = true

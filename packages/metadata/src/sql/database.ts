@@ -30,6 +30,13 @@ export interface SqlDatabase {
    */
   write<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>, repeats?: Repeats): Promise<T>
   /**
+   * As `write`, but isolated only in that nobody else has changed a row that it changes since the moment that it sees (snapshot isolation).
+   * For transactions over thousands of rows: as a serializable one, which nobody else may have changed the pages of, such a one hardly ever
+   * comes to its end while streams are made and opened. What it concludes from rows that it does not change has to stay right whatever
+   * becomes of them.
+   */
+  writeMany<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>, repeats?: Repeats): Promise<T>
+  /**
    * The first statement of a transaction that changes which objects there are: it begins when no other such is under way. On small or
    * growing tables they would all be given up for one another, since each reads pages that the others write to.
    */

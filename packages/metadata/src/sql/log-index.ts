@@ -50,7 +50,14 @@ export function sqlLogIndex(database: SqlDatabase): LogIndex {
     announceUpload: (key, dueAtMs) =>
       database.writeOne(`announcing object ${key}`, (tx) => mark(tx, [key], dueAtMs), 'harmless'),
     commitPack: (node, pack, nowMs) =>
-      writeInTurn('committing a pack', (tx) => commitPack(database, tx, node, pack, nowMs)),
+      database.writeMany(
+        'committing a pack',
+        async (tx) => {
+          await database.takeTurn(tx)
+          return commitPack(database, tx, node, pack, nowMs)
+        },
+        'harmless',
+      ),
     streamStates: (streamIds) => database.read('reading stream states', (db) => statesOfStreams(db, streamIds)),
     packedOffsets: (streamIds) => database.read('reading packed offsets', (db) => packedOffsets(db, streamIds)),
     compactionCandidates: (limits) =>

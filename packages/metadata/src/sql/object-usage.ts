@@ -51,6 +51,21 @@ export class ObjectUsage {
   }
 }
 
+/**
+ * Changes the rows of those of `keys` that are there, to what they were: a trim that takes one of them away, because nothing points into it
+ * any more, and what the caller is about to take away from the WAL come one after the other, so that the later one finds nothing left that
+ * names the object, and dooms it.
+ */
+export async function touchObjects(tx: Transaction<Schema>, keys: readonly string[]): Promise<void> {
+  for (const chunk of idChunks(keys)) {
+    await tx
+      .updateTable('data_objects')
+      .set((eb) => ({ extent_count: eb.ref('extent_count') }))
+      .where('object_key', 'in', chunk)
+      .execute()
+  }
+}
+
 /** Inserts objects that nothing points into yet; the usage of their extents is to be applied in the same transaction. */
 export async function insertObjects(tx: Transaction<Schema>, objects: readonly NewObject[]): Promise<void> {
   const rows = objects.map((object) => ({

@@ -7,12 +7,17 @@ import type { SqlDatabase } from './database.ts'
 import { doomUnreferenced, referencedKeys, requireAnnounced, unmark } from './doomed-objects.ts'
 import { insertExtents } from './extents.ts'
 import { requireCurrent } from './node-registry.ts'
-import { insertObjects, ObjectUsage } from './object-usage.ts'
+import { insertObjects, ObjectUsage, touchObjects } from './object-usage.ts'
 import { selectPlacement, takeExtents } from './pack-placement.ts'
 import type { Schema } from './schema.ts'
 import { replaceStates } from './stream-states.ts'
 import { releaseWal } from './wal.ts'
 
+/**
+ * On one moment's view, beside whatever others do (SqlDatabase.writeMany), but for packs, adoptions and merges, which take turns. Whoever
+ * opens, gives up, trims or deletes a stream changes its row, as does this where it adds to it; where it adds nothing, nothing it has read
+ * of the stream matters. That `node` is fenced meanwhile means that this came before. What refers to an object may change: see touchObjects.
+ */
 export async function commitPack(
   database: SqlDatabase,
   tx: Transaction<Schema>,
@@ -51,7 +56,9 @@ export async function commitPack(
     pack.states.filter((state) => advanced.has(state.streamId)),
   )
   const released = await releaseWal(tx, node, pack)
-  await doomUnreferenced(tx, [...released, ...unused], nowMs)
+  const left = [...released, ...unused]
+  await touchObjects(tx, left)
+  await doomUnreferenced(tx, left, nowMs)
   return { skippedStreamIds }
 }
 

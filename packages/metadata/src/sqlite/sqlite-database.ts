@@ -41,6 +41,10 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#run(doing, () => this.changeLog.transaction(this.#kysely, statements))
   }
 
+  writeMany<T>(doing: string, statements: (tx: Transaction<Schema>) => Promise<T>): Promise<T> {
+    return this.write(doing, statements)
+  }
+
   /** Every transaction has its turn. */
   async takeTurn(): Promise<void> {}
 
