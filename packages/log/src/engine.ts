@@ -25,6 +25,9 @@ import type { FrameLocation, Wal } from './wal.ts'
  */
 const worthwhileBytes = 8 * 1024
 
+/** Whoever wrote to a stream that has moved here has waited already: its first flush is so long after the one before, where that is sooner. */
+const movedFlushIntervalMs = 50
+
 /**
  * The engine: appends are copied into a forming flush; flushes are sealed, made durable by the WAL, and settled in order; what is
  * settled is packed later. All of it on one thread, so an append needs no lock and no queue.
@@ -50,6 +53,8 @@ export class LogEngine implements Log, StreamEngine {
   #inFlight: Flush[] = []
   #sealDue = false
   #lastSealMs = Number.NEGATIVE_INFINITY
+  /** The forming flush has the first entry of a stream that has moved here. */
+  #holdsMoved = false
   #cancelSealTimer: (() => void) | null = null
   #unflushedBytes = 0
   #roomWaiters: (() => void)[] = []
@@ -151,6 +156,12 @@ export class LogEngine implements Log, StreamEngine {
     stream.nextOffset += entry.count
     const bytes = flush.add(stream.streamId, baseOffset, this.#cache.reserve(lengthBytes), entry)
     this.#unflushedBytes += lengthBytes
+    if (stream.hasJustMoved) {
+      stream.hasJustMoved = false
+      this.#holdsMoved = true
+      this.#cancelSealTimer?.()
+      this.#cancelSealTimer = null
+    }
     this.#scheduleSeal()
     return { baseOffset, bytes, committed: flush.committed }
   }
@@ -275,7 +286,8 @@ export class LogEngine implements Log, StreamEngine {
 
   /** An interval spares writes that cost money; what comes after a longer silence spares none by waiting. */
   #sealDueInMs(): number {
-    const { flushIntervalMs } = this.#settings
+    const configuredMs = this.#settings.flushIntervalMs
+    const flushIntervalMs = this.#holdsMoved ? Math.min(movedFlushIntervalMs, configuredMs) : configuredMs
     // No longer than that, if the clock was put back.
     return Math.min(flushIntervalMs, this.#lastSealMs + flushIntervalMs - this.nowMs())
   }
@@ -291,6 +303,7 @@ export class LogEngine implements Log, StreamEngine {
   #seal(): void {
     this.#cancelSealTimer?.()
     this.#cancelSealTimer = null
+    this.#holdsMoved = false
     if (this.#forming === null) return
     this.#lastSealMs = this.nowMs()
     this.#sealed.push(this.#forming)
@@ -342,6 +355,7 @@ export class LogEngine implements Log, StreamEngine {
     this.#inFlight = this.#inFlight.slice(0, firstInFlight)
     this.#sealed = []
     this.#forming = null
+    this.#holdsMoved = false
     this.#cancelSealTimer?.()
     this.#cancelSealTimer = null
 

@@ -39,12 +39,14 @@ export class OpenStream implements LogStream {
   /** Committed entries that are un-packed, or still in memory, ascending; contiguous with the extents, and overlapping them. */
   runs: Run[] = []
   unpackedRuns = 0
+  /** Moved here, and not written to since. */
+  hasJustMoved: boolean
   lastUsedMs: number
   readonly #engine: StreamEngine
 
   constructor(opened: OpenedStream, engine: StreamEngine) {
     // The extents of a large stream change, and the state is the user's by now: neither is kept for as long as the row.
-    const { extents, state, ...record } = opened
+    const { extents, epochStartOffset, state, ...record } = opened
     this.record = record
     this.streamId = opened.streamId
     this.leaderEpoch = opened.leaderEpoch
@@ -53,6 +55,7 @@ export class OpenStream implements LogStream {
     this.nextOffset = opened.packedOffset
     this.committedOffset = opened.packedOffset
     this.extents = [...extents]
+    this.hasJustMoved = opened.leaderEpoch > 1 && epochStartOffset === opened.packedOffset
     this.#engine = engine
     this.lastUsedMs = engine.nowMs()
   }

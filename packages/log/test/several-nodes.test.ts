@@ -2,6 +2,8 @@ import { openMemoryStore } from '@pico/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Clock, type Log, type LogStream, systemClock } from '../src/index.ts'
 import { appendAll, expected, openStream, range, readAll, TestSystem } from './system.ts'
+import { entry, stamp } from './test-entries.ts'
+import { VirtualClock } from './virtual-clock.ts'
 
 let log: Log | null = null
 afterEach(async () => {
@@ -30,6 +32,35 @@ describe('a log of several', () => {
     await log.maintain()
     await log.maintain()
     expect(await readAll(await openStream(log, gone.streamId))).toEqual(expected(range(15)))
+  })
+
+  test('does not let whoever writes to a stream that has moved here wait for as long as the others', async () => {
+    const clock = new VirtualClock()
+    const system = await TestSystem.open('shared', { clock })
+    log = await system.start({ flushIntervalMs: 250 })
+    const [moved, other] = await openTwo(system, log)
+    const append = async (stream: LogStream, tag: number) => {
+      const { bytes, baseOffset } = stream.append(entry(tag))
+      stamp(bytes, baseOffset)
+      await clock.settle()
+    }
+    await append(moved, 0)
+    expect(moved.committedOffset).toBe(1)
+    await log.release([moved.streamId])
+    await system.metadata.streams.release(system.node, [moved.streamId])
+    const here = await openStream(log, moved.streamId)
+    expect(here.leaderEpoch).toBe(2)
+    await append(other, 0)
+    await append(here, 1)
+    await clock.advance(49)
+    expect([other.committedOffset, here.committedOffset]).toEqual([0, 1])
+    await clock.advance(1)
+    expect([other.committedOffset, here.committedOffset]).toEqual([1, 2])
+    await append(here, 2)
+    await clock.advance(249)
+    expect(here.committedOffset).toBe(2)
+    await clock.advance(1)
+    expect(here.committedOffset).toBe(3)
   })
 
   test('reads on where another node has merged objects and deleted what it merged', async () => {

@@ -91,6 +91,8 @@ export interface ExtentCut {
 export interface OpenedStream extends StreamRecord {
   /** Ascending, gapless from at or before `startOffset` to `packedOffset`. */
   readonly extents: readonly Extent[]
+  /** End of the log when its leader epoch began. */
+  readonly epochStartOffset: number
   /** The engine user's state as of `packedOffset` (for Kafka: the producers), or null. */
   readonly state: Uint8Array | null
 }

@@ -12,18 +12,18 @@ export function streamOwnershipConformance(open: OpenMetadata): void {
     const streamId = created?.streamId ?? 0
     expect(await metadata.streams.leaderEpochs(streamId)).toEqual([])
     const opened = await metadata.streams.open(node, [streamId])
-    expect(opened).toEqual([{ ...created, owner: node, leaderEpoch: 1, extents: [], state: null }])
-    const { extents, state, ...record } = opened[0] ?? { extents: null, state: null }
+    expect(opened).toEqual([{ ...created, owner: node, leaderEpoch: 1, extents: [], epochStartOffset: 0, state: null }])
+    const { extents, epochStartOffset, state, ...record } = opened[0] ?? { extents: null, state: null }
     expect(await metadata.streams.byStreamId([streamId])).toEqual([record])
     expect(await metadata.streams.leaderEpochs(streamId)).toEqual([{ leaderEpoch: 1, startOffset: 0 }])
-    expect([extents, state]).toEqual([[], null])
+    expect([extents, epochStartOffset, state]).toEqual([[], 0, null])
   })
 
   it('keeps the leader epoch when the same node epoch opens again', async () => {
     const world = await openWorld(open)
     const [stream] = await openedStreams(world, 'a')
     const [again] = await world.metadata.streams.open(world.node, [stream?.streamId ?? 0])
-    expect(again?.leaderEpoch).toBe(1)
+    expect(again).toMatchObject({ leaderEpoch: 1, epochStartOffset: 0 })
   })
 
   it('begins a leader epoch at the end of the log for another epoch of the node, and for another node', async () => {
@@ -34,12 +34,20 @@ export function streamOwnershipConformance(open: OpenMetadata): void {
     await packed(world, [extentOf(streamId, 0, 10, 1)], { states: [{ streamId, state: Uint8Array.of(1, 2) }] })
     const restarted = await register(metadata, 1)
     const [second] = await metadata.streams.open(restarted, [streamId])
-    expect(second).toMatchObject({ owner: restarted, leaderEpoch: 2, packedOffset: 10 })
+    expect(second).toMatchObject({ owner: restarted, leaderEpoch: 2, packedOffset: 10, epochStartOffset: 10 })
     await packed({ ...world, node: restarted }, [extentOf(streamId, 10, 25, 2, { crc32c: 0xfedc_ba98 })])
     const other = await register(metadata, 2)
     await metadata.nodes.fence(restarted)
     const [third] = await metadata.streams.open(other, [streamId])
-    expect(third).toMatchObject({ owner: other, leaderEpoch: 3, startOffset: 0, packedOffset: 25 })
+    expect(third).toMatchObject({
+      owner: other,
+      leaderEpoch: 3,
+      startOffset: 0,
+      packedOffset: 25,
+      epochStartOffset: 25,
+    })
+    const [same] = await metadata.streams.open(other, [streamId])
+    expect(same).toEqual(third)
     expect(third?.state).toEqual(Uint8Array.of(1, 2))
     expect(third?.extents).toEqual([
       { ...extentOf(streamId, 0, 10, 1), objectKey: 'data/1', objectBytes: 1_000_000, objectStreamId: streamId },

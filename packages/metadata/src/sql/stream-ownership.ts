@@ -29,11 +29,37 @@ export async function openStreams(
   const found = wanted.filter((streamId) => records.has(streamId))
   const extents = await extentsOfStreams(tx, found)
   const states = new Map((await statesOfStreams(tx, found)).map(({ streamId, state }) => [streamId, state]))
+  const epochStarts = await epochStartsOf(tx, found)
   return found.flatMap((streamId) => {
     const record = records.get(streamId)
     if (record === undefined) return []
-    return [{ ...record, extents: extents.get(streamId) ?? [], state: states.get(streamId) ?? null }]
+    return [
+      {
+        ...record,
+        extents: extents.get(streamId) ?? [],
+        epochStartOffset: epochStarts.get(streamId) ?? record.packedOffset,
+        state: states.get(streamId) ?? null,
+      },
+    ]
   })
+}
+
+async function epochStartsOf(db: Kysely<Schema>, streamIds: readonly number[]): Promise<Map<number, number>> {
+  const starts = new Map<number, number>()
+  for (const chunk of idChunks(streamIds)) {
+    const rows = await db
+      .selectFrom('streams')
+      .innerJoin('stream_epochs', (join) =>
+        join
+          .onRef('stream_epochs.stream_id', '=', 'streams.stream_id')
+          .onRef('stream_epochs.leader_epoch', '=', 'streams.leader_epoch'),
+      )
+      .select(['streams.stream_id', 'stream_epochs.start_offset as epochStartOffset'])
+      .where('streams.stream_id', 'in', chunk)
+      .execute()
+    for (const row of rows) starts.set(row.stream_id, row.epochStartOffset)
+  }
+  return starts
 }
 
 export async function leaderEpochs(db: Kysely<Schema>, streamId: number): Promise<LeaderEpochStart[]> {
