@@ -6,12 +6,12 @@ const slabBytes = 8 * 1024 * 1024
 const runOverheadBytes = 256
 
 /** Memory of evicted slabs kept for new ones: fresh memory costs page faults, and the garbage collector its time. */
-const spareSlabsMax = 4
+const spareSlabsMax = 2
 
 /** A stretch of memory that entries are copied into, back to back, in the order they were appended. */
 export class Slab {
   readonly bytes: Uint8Array
-  /** Held by the cache, by packs that copy from it, and by readers. */
+  /** Held by the cache, by a pack while it copies from it, and by readers. */
   readonly memory: SharedMemory
   readonly runs: Run[] = []
   usedBytes = 0
@@ -47,11 +47,13 @@ export class LogCache {
   reserve(lengthBytes: number): Slab {
     let slab = this.#slabs.at(-1)
     if (slab === undefined || slab.bytes.length - slab.usedBytes < lengthBytes) {
-      const spare = lengthBytes <= slabBytes ? this.#spare.pop() : undefined
-      const bytes = spare ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, lengthBytes))
+      const newBytes = Math.max(slabBytes, lengthBytes)
+      // First, so that the new slab has the memory of one that goes.
+      this.#evict(this.#capacityBytes - newBytes, 0)
+      const spare = newBytes === slabBytes ? this.#spare.pop() : undefined
+      const bytes = spare ?? Buffer.allocUnsafeSlow(newBytes)
       slab = new Slab(bytes, () => this.#keepSpare(bytes))
       this.#slabs.push(slab)
-      this.evict()
     }
     slab.usedBytes += lengthBytes
     slab.unsettledBytes += lengthBytes
@@ -60,8 +62,12 @@ export class LogCache {
 
   /** Drops the oldest slabs while there is too much, up to the first that is still on its way to the WAL, or being filled. */
   evict(): void {
+    this.#evict(this.#capacityBytes, 1)
+  }
+
+  #evict(bytesMax: number, slabsMin: number): void {
     let total = this.sizeBytes
-    while (total > this.#capacityBytes && this.#slabs.length > 1) {
+    while (total > bytesMax && this.#slabs.length > slabsMin) {
       const oldest = this.#slabs[0]
       if (oldest === undefined || oldest.unsettledBytes > 0) return
       this.#slabs.shift()

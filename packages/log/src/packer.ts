@@ -218,23 +218,29 @@ export class Packer {
     return { finished, lingering: whole.filter((unit) => !finished.includes(unit)) }
   }
 
-  async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
-    const slabs = new Set(runs.flatMap(({ slab }) => slab ?? []))
-    for (const slab of slabs) slab.memory.hold()
-    try {
-      return await putDataObject(this.#components, (builder) => this.#body(runs, builder), this.#givenUp.signal)
-    } finally {
-      for (const slab of slabs) slab.memory.release()
-    }
+  #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
+    return putDataObject(this.#components, (builder) => this.#body(runs, builder), this.#givenUp.signal)
   }
 
+  /** Holds the memory of one run at a time: a pack can be larger than the log cache, and may take long to be put. */
   async *#body(runs: readonly Run[], builder: DataObjectBuilder): AsyncGenerator<Uint8Array> {
+    let fetched: Uint8Array = new Uint8Array(0)
     for (const run of runs) {
-      const bytes = run.view() ?? (await this.#parts.stored.fetchRun(run, this.#components.wal.store))
-      for (const piece of pieces(this.#components.format, run.streamId, bytes, chunkBytes)) builder.add(piece)
-      yield bytes
+      const lent = run.lend()
+      try {
+        if (lent === null && fetched.length < run.lengthBytes) fetched = Buffer.allocUnsafeSlow(run.lengthBytes)
+        const bytes = lent?.bytes ?? (await this.#fetch(run, fetched.subarray(0, run.lengthBytes)))
+        for (const piece of pieces(this.#components.format, run.streamId, bytes, chunkBytes)) builder.add(piece)
+        yield bytes
+      } finally {
+        lent?.memory.release()
+      }
     }
     yield* builder.finish()
+  }
+
+  #fetch(run: Run, into: Uint8Array): Promise<Uint8Array> {
+    return this.#parts.stored.fetchRun(run, this.#components.wal.store, { into })
   }
 
   async #commit(taken: {

@@ -4,6 +4,7 @@ import {
   type BlockCache,
   type Chunk,
   type DataObjectIndex,
+  type GetOptions,
   type LentBytes,
   ObjectCorruptError,
   type ObjectStore,
@@ -94,10 +95,10 @@ export class StoredEntries {
   }
 
   /** A run's bytes, past the caches: for packing, which reads each once. */
-  async fetchRun(run: Run, walStore: ObjectStore, signal?: AbortSignal): Promise<Uint8Array> {
+  async fetchRun(run: Run, walStore: ObjectStore, options: GetOptions = {}): Promise<Uint8Array> {
     const { walKey: key, walPosition: position } = run
     if (key === null) throw new Error('a committed run has no place in the WAL')
-    const bytes = await walStore.get(key, { offset: position, length: run.lengthBytes }, signal ? { signal } : {})
+    const bytes = await walStore.get(key, { offset: position, length: run.lengthBytes }, options)
     if (crc32c(bytes) !== run.crc32c) throw new ObjectCorruptError(key, position, 'a run does not match its checksum')
     return bytes
   }

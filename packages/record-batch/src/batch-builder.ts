@@ -20,6 +20,11 @@ export type BatchBuilderSettings = {
   readonly isControl?: boolean
   /** About how long the batch will be without compression: spares growing to it. */
   readonly expectedBytes?: number
+  /**
+   * Where the batch is built if that is enough, at least a header. Without compression the batch is then a view of it, and good until the
+   * caller writes to it again.
+   */
+  readonly memory?: Uint8Array
   /** Makes the batch one of type LogAppendTime with this timestamp, in milliseconds. */
   readonly logAppendTimeMs?: number
 }
@@ -59,7 +64,8 @@ export class BatchBuilder {
     requireInteger('baseSequence', settings.baseSequence, -1, 2 ** 31 - 1)
     requireInteger('logAppendTimeMs', settings.logAppendTimeMs, 0, Number.MAX_SAFE_INTEGER)
     this.#settings = settings
-    this.#batch = new GrowingBytes(Math.max(settings.expectedBytes ?? 1024, batchHeaderBytes), batchHeaderBytes)
+    const initial = settings.memory ?? Math.max(settings.expectedBytes ?? 1024, batchHeaderBytes)
+    this.#batch = new GrowingBytes(initial, batchHeaderBytes)
   }
 
   get count(): number {

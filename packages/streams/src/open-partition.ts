@@ -8,6 +8,7 @@ import {
   type StreamRecord,
 } from '@pico/metadata'
 import { BatchView, type RecordInput } from '@pico/record-batch'
+import type { BatchMemory } from './batch-memory.ts'
 import { PartitionGoneError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
 import type { CopiedRecords } from './fork-copies.ts'
@@ -43,6 +44,7 @@ export interface OpenPartitionParts extends ClosingParts {
   readonly producerIdExpirationMs: number
   readonly judgingBytesMax: number
   readonly renewals: ExpiryRenewals
+  readonly batchMemory: BatchMemory
   /** Whether this node may still serve anything. */
   readonly tenure: { readonly isOver: boolean }
 }
@@ -65,6 +67,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   readonly #expiry: OpenStreamExpiry
   readonly #tenure: { readonly isOver: boolean }
   readonly #producerIdExpirationMs: number
+  readonly #batchMemory: BatchMemory
   /** Made when they are needed: most streams are written to by one kind of client, or read. */
   #gate: ProduceGate | null = null
   #recordGate: RecordGate | null = null
@@ -93,6 +96,7 @@ export class OpenPartition implements PathStream, LogStreamObserver {
     this.#closing = new StreamClosing(this.#tail, record, parts)
     this.#expiry = new OpenStreamExpiry(record, clock, parts.renewals)
     this.#producerIdExpirationMs = producerIdExpirationMs
+    this.#batchMemory = parts.batchMemory
   }
 
   get config(): TopicConfig {
@@ -378,7 +382,10 @@ export class OpenPartition implements PathStream, LogStreamObserver {
   }
 
   #gateOfRecords(): RecordGate {
-    this.#recordGate ??= new RecordGate(this.#tail, this.#closing, this.#gateSettings())
+    this.#recordGate ??= new RecordGate(this.#tail, this.#closing, {
+      ...this.#gateSettings(),
+      memory: this.#batchMemory,
+    })
     return this.#recordGate
   }
 

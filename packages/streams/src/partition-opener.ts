@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import type { Clock, Log, LogStream, LogStreamObserver } from '@pico/log'
 import type { Metadata, NodeIdentity } from '@pico/metadata'
+import { BatchMemory } from './batch-memory.ts'
 import { ProducerStateUnreadableError } from './errors.ts'
 import type { ExpiryRenewals } from './expiry-renewals.ts'
 import type { Membership } from './membership.ts'
@@ -31,6 +32,7 @@ export class PartitionOpener {
   readonly #parts: PartitionOpenerParts
   readonly #settings: StreamsSettings
   readonly #onOpened: (opened: OpenPartition) => void
+  readonly #batchMemory = new BatchMemory()
 
   /** `onOpened` is called while the log opens the stream, whatever fails later. */
   constructor(parts: PartitionOpenerParts, settings: StreamsSettings, onOpened: (opened: OpenPartition) => void) {
@@ -102,7 +104,8 @@ export class PartitionOpener {
     const { clock, metadata, node, renewals, membership } = this.#parts
     const { producerIdExpirationMs, judgingBytesMax } = this.#settings
     const { topic, partition } = place
-    const parts = { metadata, node, clock, renewals, tenure: membership }
+    const batchMemory = this.#batchMemory
+    const parts = { metadata, node, clock, renewals, batchMemory, tenure: membership }
     return new OpenPartition(stream, { topic, partition, producerIdExpirationMs, judgingBytesMax, ...parts })
   }
 }

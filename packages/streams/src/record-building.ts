@@ -1,4 +1,5 @@
 import { BatchBuilder, batchHeaderBytes, RecordBatchError, type RecordInput } from '@pico/record-batch'
+import type { BatchMemory } from './batch-memory.ts'
 import type { RecordsRefusal } from './path-streams.ts'
 import type { TopicConfig } from './topic-config.ts'
 
@@ -14,9 +15,12 @@ export interface BuildingTerms {
   readonly lastTimestampMs: number
   readonly baseOffset: number
   readonly leaderEpoch: number
+  /** Holds what is built. */
+  readonly memory: BatchMemory
 }
 
 export interface BuiltRecords {
+  /** Good until the memory is taken again. */
   readonly bytes: Uint8Array
   readonly firstTimestampMs: number
   readonly maxTimestampMs: number
@@ -28,7 +32,7 @@ export interface BuiltRecords {
  */
 export function buildRecords(
   records: readonly RecordInput[],
-  { config, nowMs, lastTimestampMs, baseOffset, leaderEpoch }: BuildingTerms,
+  { config, nowMs, lastTimestampMs, baseOffset, leaderEpoch, memory }: BuildingTerms,
 ): BuiltRecords | RecordsRefusal {
   const isStamped = config.messageTimestampType === 'LogAppendTime'
   const stampMs = Math.max(nowMs, lastTimestampMs)
@@ -39,8 +43,9 @@ export function buildRecords(
     codec,
     baseOffset,
     partitionLeaderEpoch: leaderEpoch,
-    expectedBytes:
+    memory: memory.take(
       batchHeaderBytes + records.reduce((sum, { value }) => sum + usualRecordBytes + (value?.length ?? 0), 0),
+    ),
     ...(isStamped && { logAppendTimeMs: stampMs }),
   })
   let last = lastTimestampMs

@@ -1,4 +1,5 @@
 import type { RecordInput } from '@pico/record-batch'
+import type { BatchMemory } from './batch-memory.ts'
 import { encodeHttpSummary } from './http-facts-format.ts'
 import {
   afterAppend,
@@ -24,6 +25,13 @@ import type { TopicConfig } from './topic-config.ts'
 const noSummary = new Uint8Array(0)
 const noTerms: AppendTerms = {}
 
+export interface RecordGateSettings {
+  /** To begin with. */
+  readonly config: TopicConfig
+  readonly producerIdExpirationMs: number
+  readonly memory: BatchMemory
+}
+
 /**
  * The gate that records over HTTP pass, as ProduceGate is the one of Kafka's batches: judged, made into one batch, given its offsets and
  * handed to the log before `append` returns.
@@ -32,13 +40,15 @@ export class RecordGate {
   readonly #tail: StreamTail
   readonly #closing: StreamClosing
   readonly #producerExpirationMs: number
+  readonly #memory: BatchMemory
   #config: TopicConfig
 
   constructor(
     tail: StreamTail,
     closing: StreamClosing,
-    { config, producerIdExpirationMs }: { readonly config: TopicConfig; readonly producerIdExpirationMs: number },
+    { config, producerIdExpirationMs, memory }: RecordGateSettings,
   ) {
+    this.#memory = memory
     this.#tail = tail
     this.#closing = closing
     this.#config = config
@@ -78,6 +88,7 @@ export class RecordGate {
       lastTimestampMs: this.#tail.lastTimestampMs,
       baseOffset: nextOffset,
       leaderEpoch: this.#tail.stream.leaderEpoch,
+      memory: this.#memory,
     })
     if ('kind' in built) return refused(built)
 
