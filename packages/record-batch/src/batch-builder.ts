@@ -77,10 +77,9 @@ export class BatchBuilder {
     return this.#batch.length
   }
 
-  /** Appends a record and returns its offset. */
-  append(record: RecordInput): number {
+  /** Appends a record, with another timestamp than its own where one is given, and returns its offset. */
+  append(record: RecordInput, timestamp = record.timestamp ?? -1): number {
     if (this.#isBuilt) throw outOfRange('a batch that is built takes no more records')
-    const timestamp = record.timestamp ?? -1
     if (!(Number.isSafeInteger(timestamp) && timestamp >= -1)) throw outOfRange(`timestamp ${timestamp}`)
     if (this.#count === 0) this.#baseTimestamp = timestamp
     const timestampDelta = timestamp - this.#baseTimestamp
@@ -88,15 +87,15 @@ export class BatchBuilder {
 
     const key = bytesOf(record.key)
     const value = bytesOf(record.value)
-    const headers = (record.headers ?? []).map(headerBytes)
-    const bodyBytes =
+    const headers = headersOf(record)
+    let bodyBytes =
       1 +
       varintLength(timestampDelta) +
       varintLength(this.#count) +
       fieldLength(key) +
       fieldLength(value) +
-      varintLength(headers.length) +
-      headers.reduce((total, header) => total + fieldLength(header.key) + fieldLength(header.value), 0)
+      varintLength(headers.length)
+    for (const header of headers) bodyBytes += fieldLength(header.key) + fieldLength(header.value)
     const recordBytes = varintLength(bodyBytes) + bodyBytes
     if (this.#batch.length + recordBytes >= maxBatchBytes) throw outOfRange('a batch of 2 GiB')
 
@@ -168,8 +167,13 @@ function bytesOf(field: Uint8Array | string | null | undefined): Uint8Array | nu
   return typeof field === 'string' ? Buffer.from(field) : (field ?? null)
 }
 
-function headerBytes(header: RecordHeaderInput): { key: Uint8Array | null; value: Uint8Array | null } {
-  return { key: bytesOf(header.key), value: bytesOf(header.value) }
+type HeaderBytes = { readonly key: Uint8Array | null; readonly value: Uint8Array | null }
+
+const noHeaders: readonly HeaderBytes[] = []
+
+function headersOf({ headers }: RecordInput): readonly HeaderBytes[] {
+  if (headers === undefined || headers.length === 0) return noHeaders
+  return headers.map(({ key, value }) => ({ key: bytesOf(key), value: bytesOf(value) }))
 }
 
 function fieldLength(field: Uint8Array | null): number {

@@ -59,7 +59,7 @@ export function buildRecords(
     last = Math.max(given, last)
     if (index === 0) first = last
     try {
-      builder.append({ ...record, timestamp: last })
+      builder.append(record, last)
     } catch (error) {
       if (!(error instanceof RecordBatchError)) throw error
       return { kind: 'invalid-record', index, message: error.message }

@@ -28,7 +28,7 @@ export function receiveBody(
     if (lengthBytes > bytesMax) {
       if (before <= bytesMax) received(tooLarge(bytesMax))
       body = empty
-    } else if (before === 0) {
+    } else if (before === 0 && !isLargePart(chunk, announced)) {
       body = chunk
     } else {
       if (!isGathered || lengthBytes > body.length) {
@@ -39,6 +39,7 @@ export function receiveBody(
         isGathered = true
       }
       chunk.copy(body, before)
+      free(chunk)
     }
   })
   request.on('end', () => {
@@ -47,6 +48,22 @@ export function receiveBody(
     received(body.length === lengthBytes ? body : body.subarray(0, lengthBytes))
     if (isGathered) buffers.give(body)
   })
+}
+
+const largeBytes = 16 * 1024
+
+/** A part that is better copied and freed than kept until the next one comes. */
+function isLargePart(chunk: Buffer, announced: string | undefined): boolean {
+  return chunk.length >= largeBytes && announced !== undefined && Number(announced) > chunk.length
+}
+
+/**
+ * Gives the memory of a chunk back that nobody looks at any more. Node allocates each anew, outside of the heap that makes the garbage
+ * collector run: at 100 MB/s, 60 MB and more of them piled up, until they were collected together with everything else.
+ */
+function free({ buffer, byteLength }: Buffer): void {
+  // Where it is the whole of its memory, no other chunk lies in it.
+  if (byteLength >= largeBytes && buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** Twice of what is there, or all that was announced if that is less: an announcement alone costs no memory. */
