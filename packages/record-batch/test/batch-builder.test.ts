@@ -54,6 +54,25 @@ describe('a builder', () => {
     expect(builder.uncompressedBytes).toBe(builder.build().length)
   })
 
+  test('builds the same batch in memory that it is given, and elsewhere where that is too small', () => {
+    const build = (memory?: Uint8Array) => {
+      const builder = new BatchBuilder({ baseOffset: 7, ...(memory && { memory }) })
+      for (let n = 0; n < 20; n++) builder.append({ key: `k${n}`, value: 'v'.repeat(n * 10), timestamp: 1000 + n })
+      return builder.build()
+    }
+    const expected = Buffer.from(build()).toString('hex')
+    const [enough, few, none] = [4096, 100, 0].map((length) => new Uint8Array(length).fill(0xee))
+    const inPlace = build(enough)
+    expect(inPlace.buffer).toBe(enough?.buffer)
+    for (const batch of [inPlace, build(few), build(none)]) expect(Buffer.from(batch).toString('hex')).toBe(expected)
+  })
+
+  test('takes another timestamp than the record has', () => {
+    const builder = new BatchBuilder()
+    builder.append({ value: 'a', timestamp: 5 }, 9)
+    expect([...records(new BatchView(builder.build()))].map(({ timestamp }) => timestamp)).toEqual([9])
+  })
+
   test('builds nothing from nothing, and only once', () => {
     expect(() => new BatchBuilder().build()).toThrow(RecordBatchError)
     const builder = new BatchBuilder()
