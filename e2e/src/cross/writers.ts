@@ -78,8 +78,9 @@ export async function writeOverPico({ stream, doors, random, name, stopping }: W
       const answer = await answerOf(doors.picoUrl, stream, headers, body)
       if (answer === null) return { kind: 'unknown' }
       if (answer.status === 200) {
-        const isNew = answer.headers['pico-start-seq'] !== undefined
-        return { kind: 'kept', baseOffset: isNew ? numberIn(answer, 'pico-start-seq') : null }
+        // Of a repeat, too, as long as the first one is remembered.
+        const isTold = answer.headers['pico-start-seq'] !== undefined
+        return { kind: 'kept', baseOffset: isTold ? numberIn(answer, 'pico-start-seq') : null }
       }
       if (answer.status === 412 && headers['Pico-Match-Seq'] !== undefined) return { kind: 'refused' }
       return refusedIfUnavailable(answer)

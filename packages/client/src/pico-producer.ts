@@ -41,8 +41,8 @@ export function picoProducer(transport: Transport, stream: string, settings: Pro
         repeatable: true,
         signal,
       })
-      // Of a repetition the server tells only where the first one ended. It remembers that of a producer's last five requests, and no more
-      // than five are ever under way.
+      // Of a repetition earlier servers tell only where the first one ended. Any remembers a producer's last five requests, and no more than
+      // five are ever under way.
       const nextSeq = neededNumber(answer.headers, 'pico-next-seq')
       const startSeq = numberHeader(answer.headers, 'pico-start-seq') ?? nextSeq - recordCount
       await answer.body.dump()

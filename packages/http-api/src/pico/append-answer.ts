@@ -57,14 +57,18 @@ export function answerClosed(
   exchange.respond(200, headers)
 }
 
-/** Nothing was written: so there is no `Pico-Start-Seq`, and by that a client knows. */
+/**
+ * Nothing was written. Where the records are is told as long as the append that they came with is remembered; when they were written is
+ * not, and by that a client knows.
+ */
 function answerDuplicate(
   exchange: Exchange,
   stream: PathStream,
   producer: HttpProducerStamp | undefined,
   { of, closed, lastSequence }: DuplicateAppend,
 ): void {
-  const headers = [picoHeaders.nextSeq, String(of?.nextOffset ?? stream.highWatermark)]
+  const headers = of === null ? [] : [picoHeaders.startSeq, String(of.baseOffset)]
+  headers.push(picoHeaders.nextSeq, String(of?.nextOffset ?? stream.highWatermark))
   if (closed) headers.push(picoHeaders.closed, 'true')
   if (producer !== undefined) pushProducer(headers, producer.epoch, lastSequence)
   exchange.respond(200, headers)

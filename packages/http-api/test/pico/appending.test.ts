@@ -200,14 +200,37 @@ describe('a producer', () => {
     'Pico-Producer-Seq': String(seq),
   })
 
-  test('that repeats itself is told so without a start, and nothing is written', async () => {
+  test('that repeats itself is told where its records are, without a timestamp, and nothing is written', async () => {
     const path = await newStream()
     const first = await pico.append(path, 'x', as(1, 0))
     expect(first.headers).toMatchObject({ 'pico-start-seq': '0', 'pico-producer-epoch': '1', 'pico-producer-seq': '0' })
     const again = await pico.append(path, 'x', as(1, 0))
     expect(again.status).toBe(200)
-    expect(picoHeadersOf(again)).toEqual({ 'pico-next-seq': '1', 'pico-producer-epoch': '1', 'pico-producer-seq': '0' })
+    expect(picoHeadersOf(again)).toEqual({
+      'pico-start-seq': '0',
+      'pico-next-seq': '1',
+      'pico-producer-epoch': '1',
+      'pico-producer-seq': '0',
+    })
     expect(await pico.records(path)).toHaveLength(1)
+  })
+
+  test('that repeats a part of an append is told where that part is', async () => {
+    const path = await newStream()
+    await pico.append(path, 'before')
+    await pico.append(path, '{"records":[{"body":"a"},{"body":"b"},{"body":"c"}]}', { ...json, ...as(0, 0) })
+    const part = await pico.append(path, 'b', as(0, 1))
+    expect(picoHeadersOf(part)).toMatchObject({ 'pico-start-seq': '2', 'pico-next-seq': '3' })
+    expect(await pico.records(path)).toHaveLength(4)
+  })
+
+  test('that repeats what is not remembered any more is told where the stream ends', async () => {
+    const path = await newStream()
+    for (let seq = 0; seq < 7; seq++) await pico.append(path, 'x', as(0, seq))
+    const old = await pico.append(path, 'x', as(0, 0))
+    expect(old.status).toBe(200)
+    expect(picoHeadersOf(old)).toEqual({ 'pico-next-seq': '7', 'pico-producer-epoch': '0', 'pico-producer-seq': '6' })
+    expect(await pico.records(path)).toHaveLength(7)
   })
 
   test('counts records', async () => {
@@ -241,7 +264,8 @@ describe('a producer', () => {
     const path = await newStream()
     await pico.append(path, 'x', as(1, 0))
     await pico.restart({ bodyBytesMax: 1 << 20 })
-    expect((await pico.append(path, 'x', as(1, 0))).headers['pico-start-seq']).toBeUndefined()
+    const again = await pico.append(path, 'x', as(1, 0))
+    expect([again.headers['pico-start-seq'], again.headers['pico-timestamp']]).toEqual(['0', undefined])
     expect((await pico.append(path, 'y', as(1, 1))).headers['pico-start-seq']).toBe('1')
   })
 })
