@@ -23,7 +23,10 @@ export interface SchemaDialect {
   readonly clustered: RawBuilder<unknown> | null
   /** Transactions do not wait for one another by themselves. */
   readonly runsSideBySide: boolean
-  /** Leaves room in the pages of a table whose rows are updated often, so that an update needs no new index entries. */
+  /**
+   * For a table whose rows are all updated often, in columns without an index: room in its pages, so that an update needs no new index
+   * entries, and little of what the database does by itself because of updates.
+   */
   readonly updatedOften: ((table: string) => RawBuilder<unknown>) | null
   /** Has the database no longer look up what these columns refer to; null where that costs next to nothing. */
   readonly dropReferences: ((table: string, columns: readonly string[]) => RawBuilder<unknown>) | null
@@ -65,6 +68,7 @@ function migrator(db: Kysely<Schema>, dialect: SchemaDialect): Migrator {
       '0008_schemas': schemas(dialect),
       '0009_object_turns': objectTurns(dialect),
       '0010_cheap_packs': cheapPacks(dialect),
+      '0011_seldom_vacuumed': roomForUpdates(dialect),
     }),
   }
   return new Migrator({ db, provider })
