@@ -19,6 +19,8 @@ export interface StreamSweepParts {
 
 /** A stream that is still 'creating' after that long was left so by a crash. */
 const creatingMsMax = 60_000
+/** How often those are looked for: the database walks past every stream that was being made since it was last vacuumed. */
+const creatingLookMs = 10_000
 
 /**
  * Deletes streams whose end has come, and what crashes left of streams that were being made. Both count as absent already: what is late
@@ -30,6 +32,7 @@ export class StreamSweep {
   #cancelTimer: (() => void) | null = null
   #running: Promise<void> | null = null
   #isOver = false
+  #looksForCreatingAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: StreamSweepParts, settings: StreamsSettings) {
     this.#parts = parts
@@ -75,7 +78,8 @@ export class StreamSweep {
       if (over.length > 0) await remove(over)
       if (over.length < limit) break
     }
-    if (!membership.leads) return
+    if (!membership.leads || clock.nowMs() < this.#looksForCreatingAtMs) return
+    this.#looksForCreatingAtMs = clock.nowMs() + creatingLookMs
     const left = await metadata.streams.creating({ afterStreamId: 0, limit })
     const abandoned = left.filter(({ createdAtMs }) => createdAtMs <= clock.nowMs() - creatingMsMax)
     if (abandoned.length > 0 && !this.#isOver) await remove(abandoned)
