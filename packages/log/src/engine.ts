@@ -338,7 +338,9 @@ export class LogEngine implements Log, StreamEngine {
     for (const run of flush.runs) {
       const stream = this.#streams.get(run.streamId)
       if (stream === undefined) continue
-      stream.runs.push(run)
+      // Pushed to an empty array, the first one would make room for sixteen more: of most streams there is no other.
+      if (stream.runs.length === 0) stream.runs = [run]
+      else stream.runs.push(run)
       stream.unpackedRuns += 1
       stream.committedOffset = run.endOffset
       moved.add(stream)
