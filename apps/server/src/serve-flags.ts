@@ -88,11 +88,11 @@ export const serveFlags = {
     describe:
       'Write-ahead log: <bucket id>@<uri>?kind=segment|object&batchInterval=<ms>&maxBytesInBatch=&maxUnflushedBytes=&maxInflightUploadCount= (default: beside the objects; kind=segment with sqlite: and file://, else kind=object)',
   },
-  'wal-cache-size': { describe: 'Memory for recent records', default: '160MiB' },
+  'wal-cache-size': { describe: 'Memory for recent records', default: '128MiB' },
   'block-cache-size': { describe: 'Memory for records read back from objects', default: '100MiB' },
   'wal-upload-threshold': {
     describe: 'Size of the write-ahead log at which it is packed into objects',
-    default: '96MiB',
+    default: '80MiB',
   },
   'wal-upload-interval-ms': { describe: 'Age of the write-ahead log at which it is packed', default: '60000' },
   'maintenance-interval-ms': {
