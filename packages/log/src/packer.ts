@@ -218,11 +218,20 @@ export class Packer {
     return { finished, lingering: whole.filter((unit) => !finished.includes(unit)) }
   }
 
-  #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
-    return putDataObject(this.#components, (builder) => this.#body(runs, builder), this.#givenUp.signal)
+  /**
+   * Holds the memory of one run at a time: a pack can be larger than the log cache, and may take long to be put. What leaves the cache
+   * meanwhile is read back from the WAL; but from a shared one by a GET each, slower than it was written, so that all of it is held.
+   */
+  async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
+    const held = new Set(this.#components.wal.kind === 'shared' ? runs.flatMap(({ slab }) => slab ?? []) : [])
+    for (const slab of held) slab.memory.hold()
+    try {
+      return await putDataObject(this.#components, (builder) => this.#body(runs, builder), this.#givenUp.signal)
+    } finally {
+      for (const slab of held) slab.memory.release()
+    }
   }
 
-  /** Holds the memory of one run at a time: a pack can be larger than the log cache, and may take long to be put. */
   async *#body(runs: readonly Run[], builder: DataObjectBuilder): AsyncGenerator<Uint8Array> {
     let fetched: Uint8Array = new Uint8Array(0)
     for (const run of runs) {
