@@ -1,5 +1,5 @@
 import { FencedError, type NewExtent, type NewObject, type PackCommit, type StreamState } from '@pico/metadata'
-import { type DataObjectBuilder, type StreamSlice, WAL_FRAME_HEADER_BYTES } from '@pico/storage'
+import { type DataObjectBuilder, type LentBytes, type StreamSlice, WAL_FRAME_HEADER_BYTES } from '@pico/storage'
 import { addPacked } from './extent-switch.ts'
 import type { Flush } from './flush.ts'
 import { pieces } from './gather.ts'
@@ -219,23 +219,31 @@ export class Packer {
   }
 
   /**
-   * Holds the memory of one run at a time: a pack can be larger than the log cache, and may take long to be put. What leaves the cache
-   * meanwhile is read back from the WAL; but from a shared one by a GET each, slower than it was written, so that all of it is held.
+   * A pack can be larger than the log cache, and may take long to be put: its runs are held one at a time, and what has left the cache
+   * meanwhile is read back from the WAL. From a shared one that would be a GET each, slower than they were written: there all are held.
    */
   async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
-    const held = new Set(this.#components.wal.kind === 'shared' ? runs.flatMap(({ slab }) => slab ?? []) : [])
-    for (const slab of held) slab.memory.hold()
+    const held = new Map<Run, LentBytes>()
+    for (const run of this.#components.wal.kind === 'shared' ? runs : []) {
+      const lent = run.lend()
+      if (lent !== null) held.set(run, lent)
+    }
     try {
-      return await putDataObject(this.#components, (builder) => this.#body(runs, builder), this.#givenUp.signal)
+      return await putDataObject(this.#components, (builder) => this.#body(runs, held, builder), this.#givenUp.signal)
     } finally {
-      for (const slab of held) slab.memory.release()
+      for (const { memory } of held.values()) memory.release()
     }
   }
 
-  async *#body(runs: readonly Run[], builder: DataObjectBuilder): AsyncGenerator<Uint8Array> {
+  async *#body(
+    runs: readonly Run[],
+    held: Map<Run, LentBytes>,
+    builder: DataObjectBuilder,
+  ): AsyncGenerator<Uint8Array> {
     let fetched: Uint8Array = new Uint8Array(0)
     for (const run of runs) {
-      const lent = run.lend()
+      const lent = held.get(run) ?? run.lend()
+      held.delete(run)
       try {
         if (lent === null && fetched.length < run.lengthBytes) fetched = Buffer.allocUnsafeSlow(run.lengthBytes)
         const bytes = lent?.bytes ?? (await this.#fetch(run, fetched.subarray(0, run.lengthBytes)))

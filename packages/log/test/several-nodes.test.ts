@@ -1,3 +1,4 @@
+import { withFaults } from '@pico/storage/faults'
 import { openMemoryStore } from '@pico/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Clock, type Log, type LogStream, systemClock } from '../src/index.ts'
@@ -61,6 +62,28 @@ describe('a log of several', () => {
     expect(here.committedOffset).toBe(2)
     await clock.advance(1)
     expect(here.committedOffset).toBe(3)
+  })
+
+  test('packs from memory what leaves the cache while the pack is on its way: each run would be a GET', async () => {
+    let appendMore = async () => {}
+    let gets = 0
+    const store = withFaults(openMemoryStore(), {
+      before: async (operation, key) => {
+        if (operation === 'put' && key.startsWith('data/')) await appendMore()
+        if (operation === 'get') gets += 1
+      },
+    })
+    const system = await TestSystem.open('shared', { store })
+    log = await system.start({ logCacheBytes: 0, packBytes: 1024 ** 3 })
+    const stream = await openStream(log, await system.createStream())
+    for (let round = 0; round < 5; round += 1) await appendAll(stream, range(2, round * 2), 100_000)
+    appendMore = async () => {
+      appendMore = async () => {}
+      for (let round = 5; round < 10; round += 1) await appendAll(stream, range(2, round * 2), 2_000_000)
+    }
+    await log.pack()
+    expect(gets).toBe(0)
+    expect(await readAll(stream)).toEqual(expected(range(20)))
   })
 
   test('reads on where another node has merged objects and deleted what it merged', async () => {
