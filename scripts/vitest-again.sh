@@ -3,8 +3,8 @@
 # clients in other languages that wait for only so long, meet others at work. What passes then is told by name at the end. Those that search
 # for lost records by chance have no second try.
 set -eu
-PICO_TEST_SEED=${PICO_TEST_SEED:-$(node -p 'Date.now() % 1e9')}
-export PICO_TEST_SEED
+TEST_SEED=${TEST_SEED:-$(node -p 'Date.now() % 1e9')}
+export TEST_SEED
 
 report=$(mktemp)
 if vitest run "$@" --reporter=default --reporter=json --outputFile.json="$report"; then exit 0; fi

@@ -5,8 +5,8 @@ import { collected } from './collected.ts'
 import { FlakyProxy } from './flaky-proxy.ts'
 import { ServedStreams } from './served-streams.ts'
 
-const seed = Number(process.env['PICO_TEST_SEED'] ?? Date.now() % 1_000_000)
-console.log(`interruptions: PICO_TEST_SEED=${seed}`)
+const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1_000_000)
+console.log(`interruptions: TEST_SEED=${seed}`)
 
 const retry = { firstDelayMs: 2, longestDelayMs: 50, giveUpAfterMs: 20_000 }
 
