@@ -34,11 +34,15 @@ describe('schemas in Postgres', () => {
     readonly registry: SchemaRegistry
   }
 
-  async function nodes(count: number, onTestFinished: (end: () => Promise<void>) => void): Promise<Node[]> {
+  async function nodes(
+    count: number,
+    onTestFinished: (end: () => Promise<void>) => void,
+    retry: { readonly retryForMs?: number } = {},
+  ): Promise<Node[]> {
     const url = await server.createDatabase()
     const opened: Node[] = []
     for (let index = 0; index < count; index++) {
-      const metadata = await openPostgresMetadata({ url, connectionsMax: 3, retryForMs: 500 })
+      const metadata = await openPostgresMetadata({ url, connectionsMax: 3, ...retry })
       const startWorkers = () => startSchemaWorkers({ workers: 1, deadlineMs: 5000, heapMb: 128, workerUrl })
       const registry = openSchemaRegistry({ catalog: metadata.schemas, startWorkers, nowMs: Date.now })
       onTestFinished(async () => {
@@ -130,7 +134,7 @@ describe('schemas in Postgres', () => {
   it('are there after the database was killed; what was loaded is judged meanwhile, and nothing else', async ({
     onTestFinished,
   }) => {
-    const [node] = (await nodes(1, onTestFinished)) as [Node]
+    const [node] = (await nodes(1, onTestFinished, { retryForMs: 500 })) as [Node]
     await node.registry.put('loaded', ofType('integer'))
     await node.registry.put('not-loaded', ofType('string'))
     const judge = (name: string) => node.registry.judgeValues(binding(name, 1), [json(1)])
