@@ -46,7 +46,8 @@ export async function startEmbeddedPostgres(settings: {
   const port = await freePort()
   const flags = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
   if (settings.countsStatements) flags.push(countStatementsFlag)
-  if (!settings.durable) flags.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off')
+  // Commits are handed to the system all the same: what is not would die with the process.
+  if (!settings.durable) flags.push('fsync=off', 'full_page_writes=off')
   const [, ...args] = words('postgres', ['-D', data, ...flags.flatMap((flag) => ['-c', flag])])
   const start = () =>
     startProcess({
