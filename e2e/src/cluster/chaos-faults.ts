@@ -110,11 +110,14 @@ async function transfer(move: { readonly stream: string; readonly toNode: number
     return 'refused'
   }
   let now = (await asked.json()) as AdminTransfer
+  let isForgotten = false
   const ends = until(`${stream} is on its way to node ${toNode}`, async () => {
-    if (now.state !== 'pending') return true
+    if (now.state !== 'pending' || isForgotten) return true
     const answer = await askAdmin(`${by.adminUrl}/admin/transfers/${now.transferId}`)
     if (answer?.ok === true) now = (await answer.json()) as AdminTransfer
     else await answer?.body?.cancel()
+    // With its stream, which was deleted.
+    isForgotten = answer?.status === 404
     return false
   })
   await ends.catch(async (error: Error) => {
