@@ -74,8 +74,8 @@ function extent(row: ExtentRow): Extent {
   }
 }
 
-const newExtentColumns = [
-  'stream_id',
+/** What a row says of an extent, but for whose it is. */
+export const extentColumns = [
   'base_offset',
   'end_offset',
   'object_id',
@@ -85,6 +85,7 @@ const newExtentColumns = [
   'aged_from_ms',
   'crc32c',
 ] as const
+const newExtentColumns = ['stream_id', ...extentColumns] as const
 
 export async function insertExtents(
   database: SqlDatabase,

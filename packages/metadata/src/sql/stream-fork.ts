@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { ExtentCut, NewFork, StreamRecord } from '../stream-catalog.ts'
 import { setDirtySince } from './compaction-lag.ts'
 import { reserveNumbers } from './counters.ts'
+import { extentColumns } from './extents.ts'
 import { ObjectUsage } from './object-usage.ts'
 import type { Schema } from './schema.ts'
 import { requireBoundSchemas } from './schema-bindings.ts'
@@ -83,30 +84,19 @@ async function copyLeaderEpochs(tx: Transaction<Schema>, from: number, to: numbe
     .execute()
 }
 
-const extentColumns = [
-  'stream_id',
-  'object_stream_id',
-  'base_offset',
-  'end_offset',
-  'object_id',
-  'position',
-  'length_bytes',
-  'max_timestamp_ms',
-  'aged_from_ms',
-  'crc32c',
-] as const
+const copiedColumns = ['stream_id', 'object_stream_id', ...extentColumns] as const
 
 async function copyExtents(tx: Transaction<Schema>, from: number, to: number, sharedEnd: number): Promise<void> {
   await tx
     .insertInto('extents')
-    .columns(extentColumns)
+    .columns(copiedColumns)
     .expression((eb) =>
       eb
         .selectFrom('extents')
         .select((it) => [
           it.cast<number>(it.val(to), 'bigint').as('stream_id'),
           it.fn.coalesce('object_stream_id', 'stream_id').as('object_stream_id'),
-          ...extentColumns.slice(2),
+          ...extentColumns,
         ])
         .where('stream_id', '=', from)
         .where('end_offset', '<=', sharedEnd),
@@ -124,7 +114,7 @@ async function copyCut(
   const bigint = (value: number) => sql<number>`cast(${value} as bigint)`
   await tx
     .insertInto('extents')
-    .columns(extentColumns)
+    .columns(copiedColumns)
     .expression((eb) =>
       eb
         .selectFrom('extents')
