@@ -5,9 +5,6 @@ const slabBytes = 8 * 1024 * 1024
 /** What a run costs beside its bytes, about: it counts against the cache, so that tiny entries cannot exhaust the heap. */
 const runOverheadBytes = 256
 
-/** Memory of evicted slabs kept for new ones: fresh memory costs page faults, and the garbage collector its time. */
-const spareSlabsMax = 2
-
 /** A stretch of memory that entries are copied into, back to back, in the order they were appended. */
 export class Slab {
   readonly bytes: Uint8Array
@@ -36,7 +33,8 @@ export class LogCache {
   readonly #capacityBytes: number
   readonly #onEvict: (slab: Slab) => void
   readonly #slabs: Slab[] = []
-  readonly #spare: Uint8Array[] = []
+  /** Memory for slabs that nobody uses; undefined until the first is needed. */
+  #spare: Uint8Array[] | undefined
 
   constructor(capacityBytes: number, onEvict: (slab: Slab) => void) {
     this.#capacityBytes = capacityBytes
@@ -50,9 +48,7 @@ export class LogCache {
       const newBytes = Math.max(slabBytes, lengthBytes)
       // First, so that the new slab has the memory of one that goes.
       this.#evict(this.#capacityBytes - newBytes, 0)
-      const spare = newBytes === slabBytes ? this.#spare.pop() : undefined
-      const bytes = spare ?? Buffer.allocUnsafeSlow(newBytes)
-      slab = new Slab(bytes, () => this.#keepSpare(bytes))
+      slab = this.#newSlab(newBytes)
       this.#slabs.push(slab)
     }
     slab.usedBytes += lengthBytes
@@ -77,8 +73,22 @@ export class LogCache {
     }
   }
 
-  #keepSpare(bytes: Uint8Array): void {
-    if (bytes.length === slabBytes && this.#spare.length < spareSlabsMax) this.#spare.push(bytes)
+  #newSlab(bytes: number): Slab {
+    this.#spare ??= this.#allSpare()
+    const spare = bytes === slabBytes ? this.#spare.pop() : undefined
+    // Beyond the capacity, or while readers hold what was evicted.
+    if (spare === undefined) return new Slab(Buffer.allocUnsafeSlow(bytes), () => undefined)
+    return new Slab(spare, () => this.#spare?.push(spare))
+  }
+
+  /**
+   * The memory of all slabs, in one piece: it costs nothing before it is written to, and the garbage collector learns of it once. Of
+   * slabs by themselves each was news that made it mark the whole heap: every second, at 8 MB/s, until the cache was full.
+   */
+  #allSpare(): Uint8Array[] {
+    const count = Math.floor(this.#capacityBytes / slabBytes)
+    const all = Buffer.allocUnsafeSlow(count * slabBytes)
+    return Array.from({ length: count }, (_, n) => all.subarray(n * slabBytes, (n + 1) * slabBytes)).reverse()
   }
 
   get sizeBytes(): number {

@@ -47,6 +47,7 @@ export function receiveBody(
     if (request.aborted || lengthBytes > bytesMax) return
     received(body.length === lengthBytes ? body : body.subarray(0, lengthBytes))
     if (isGathered) buffers.give(body)
+    else free(body)
   })
 }
 
@@ -63,7 +64,7 @@ function isLargePart(chunk: Buffer, announced: string | undefined): boolean {
  */
 function free({ buffer, byteLength }: Buffer): void {
   // Where it is the whole of its memory, no other chunk lies in it.
-  if (byteLength >= largeBytes && buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
+  if (buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** Twice of what is there, or all that was announced if that is less: an announcement alone costs no memory. */
