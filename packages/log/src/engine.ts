@@ -79,7 +79,7 @@ export class LogEngine implements Log, StreamEngine {
       stored: parts.stored,
       stream: (streamId) => this.#streams.get(streamId),
       onFenced: (error) => this.#fence(error),
-      onPacked: () => this.#wakeIfRoom(),
+      onProgress: () => this.#wakeIfRoom(),
     })
     this.#maintenance = startMaintenance(components, settings, {
       stored: parts.stored,
@@ -208,7 +208,7 @@ export class LogEngine implements Log, StreamEngine {
   hasRoom(): boolean {
     return (
       this.#unflushedBytes < this.#settings.unflushedBytesMax &&
-      this.#packer.unpackedBytes < this.#settings.unpackedBytesMax
+      this.#packer.behindBytes < this.#settings.unpackedBytesMax
     )
   }
 

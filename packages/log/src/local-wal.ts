@@ -113,7 +113,7 @@ export class LocalWal implements Wal {
     if (endBytes > unit.lengthBytes) throw new Error('a frame outgrew its segment')
     segment.endBytes = endBytes
     if (!first) {
-      if (endBytes > unit.lengthBytes / 2) this.#prepareNext()
+      if (endBytes > unit.lengthBytes / 8) this.#prepareNext()
       return {
         segment,
         position,

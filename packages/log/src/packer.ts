@@ -28,7 +28,8 @@ interface PackerParts {
   readonly stored: StoredEntries
   readonly stream: (streamId: number) => OpenStream | undefined
   readonly onFenced: (error: FencedError) => void
-  readonly onPacked: () => void
+  /** Fewer bytes are behind. */
+  readonly onProgress: () => void
 }
 
 /**
@@ -38,6 +39,8 @@ interface PackerParts {
 export class Packer {
   packs = 0
   unpackedBytes = 0
+  /** Of those, what a pack under way has in its object already. */
+  #takenBytes = 0
   #unpackedRuns = 0
   readonly #components: LogComponents
   readonly #settings: LogSettings
@@ -45,6 +48,8 @@ export class Packer {
   /** Committed and un-packed, in order. */
   #frames: Frame[] = []
   #packing: Promise<void> | null = null
+  /** The oldest frames, so many, are to be packed by the round under way. */
+  #framesDue = 0
   /** Packs, of everything or of one stream, come one after the other. */
   #lastTurn: Promise<unknown> = Promise.resolve()
   #cancelTimer: (() => void) | null = null
@@ -75,12 +80,21 @@ export class Packer {
     else this.#cancelTimer ??= this.#components.clock.after(this.#settings.packIntervalMs, () => this.#packSoon())
   }
 
-  /** Packs everything committed so far. Concurrent calls share one pack. */
+  /** Packs everything committed so far. Concurrent calls share one round of packs. */
   pack(): Promise<void> {
-    this.#packing ??= this.#inTurn(() => this.#packNow()).finally(() => {
+    this.#framesDue = this.#frames.length
+    this.#packing ??= this.#packInParts().finally(() => {
       this.#packing = null
     })
     return this.#packing
+  }
+
+  /** A part at a time: a pack of all that has fallen behind would keep its WAL until the last of it is packed, and others waiting. */
+  async #packInParts(): Promise<void> {
+    do {
+      const packed = await this.#inTurn(() => this.#packNow())
+      this.#framesDue -= packed
+    } while (this.#framesDue > 0 && !this.#stopped)
   }
 
   /** Packs what these streams have committed so far, and leaves the rest where it is. */
@@ -149,12 +163,19 @@ export class Packer {
     await this.#commit({ objects, extents, runs, units })
   }
 
+  /** Un-packed bytes that no pack has come to yet. */
+  get behindBytes(): number {
+    return this.unpackedBytes - this.#takenBytes
+  }
+
   get #isPackDue(): boolean {
     return this.unpackedBytes >= this.#settings.packBytes || this.#unpackedRuns >= this.#settings.packRuns
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#lastTurn.then(work)
+    const turn = this.#lastTurn.then(work).finally(() => {
+      this.#takenBytes = 0
+    })
     this.#lastTurn = turn.catch(() => undefined)
     return turn
   }
@@ -177,8 +198,9 @@ export class Packer {
     )
   }
 
-  async #packNow(): Promise<void> {
-    const frames = [...this.#frames]
+  /** Packs the oldest of the frames that are due, as many as make up a pack, and says how many. */
+  async #packNow(): Promise<number> {
+    const frames = this.#frames.slice(0, this.#countOfPack())
     if (frames.length > 0) {
       const runs = this.#liveRuns(frames)
       const object = runs.length > 0 ? await this.#write(runs) : null
@@ -197,9 +219,22 @@ export class Packer {
       }
       if (object !== null) this.#switchOver(runs, object)
       this.packs += 1
-      this.#parts.onPacked()
+      this.#parts.onProgress()
     }
     this.#releaseUnread()
+    return frames.length
+  }
+
+  #countOfPack(): number {
+    let bytes = 0
+    let runs = 0
+    const isWhole = (frame: Frame) => {
+      bytes += frame.lengthBytes
+      runs += frame.runs.length
+      return bytes >= this.#settings.packBytes || runs >= this.#settings.packRuns
+    }
+    const last = this.#frames.findIndex(isWhole)
+    return last === -1 ? this.#framesDue : Math.min(this.#framesDue, last + 1)
   }
 
   /** Runs that are not packed yet, of streams that are still there, by stream, then offset. */
@@ -249,6 +284,8 @@ export class Packer {
         const bytes = lent?.bytes ?? (await this.#fetch(run, fetched.subarray(0, run.lengthBytes)))
         for (const piece of pieces(this.#components.format, run.streamId, bytes, chunkBytes)) builder.add(piece)
         yield bytes
+        this.#takenBytes += run.lengthBytes
+        this.#parts.onProgress()
       } finally {
         lent?.memory.release()
       }

@@ -5,7 +5,7 @@ import { openMemoryStore } from '@pico/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { AppendFailedError, type Log, type LogStream } from '../src/index.ts'
 import type { LostAnswer } from './lost-answers.ts'
-import { appendAll, openStream, TestSystem, walKinds } from './system.ts'
+import { appendAll, expected, openStream, range, readAll, TestSystem, walKinds } from './system.ts'
 import { entry, stamp, tagsOf } from './test-entries.ts'
 
 let log: Log | null = null
@@ -115,6 +115,37 @@ describe.each(walKinds)('when the store fails, a %s WAL', (kind) => {
     await log.whenRoom()
     expect(log.hasRoom()).toBe(true)
     await appended.committed
+  })
+
+  test('what has fallen behind is packed in parts, each of the size of a pack', async () => {
+    const store = withFaults(openMemoryStore())
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start({ packBytes: 1_000_000 })
+    const stream = await openStream(log, await system.createStream())
+    store.inject({ operation: 'put', key: /^data/, fault: { kind: 'hang' } })
+    for (let round = 0; round < 20; round++) await appendAll(stream, range(4, 4 * round), 100_000)
+    store.heal()
+    await log.pack()
+    expect(log.stats.unpackedBytes).toBe(0)
+    const sizes: number[] = []
+    for await (const { sizeBytes } of store.list('data/')) sizes.push(sizeBytes)
+    expect(sizes.length).toBeGreaterThanOrEqual(5)
+    expect(Math.max(...sizes)).toBeLessThan(1_500_000)
+    expect(await readAll(stream)).toEqual(expected(range(80)))
+  })
+
+  test('has room again as soon as a pack has come past what was too much, and not only when it is over', async () => {
+    const store = withFaults(openMemoryStore())
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start({ unpackedBytesMax: 7_000_000 })
+    const stream = await openStream(log, await system.createStream())
+    for (let round = 0; round < 20; round++) await appendAll(stream, range(4, 4 * round), 100_000)
+    expect(log.hasRoom()).toBe(false)
+    const packed = log.pack()
+    await log.whenRoom()
+    expect(log.stats.packs).toBe(0)
+    await packed
+    expect(log.stats.packs).toBe(1)
   })
 
   test('a damaged object is a read error that names it, never other bytes', async () => {
