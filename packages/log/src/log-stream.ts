@@ -77,7 +77,7 @@ export interface LogStream {
   maxTimestampMs(): number
   /** What is packed, as it lies in objects: ascending and gapless. A snapshot. */
   readonly packed: readonly PackedRange[]
-  /** The entries of a packed range, whole, some at a time, past the caches. @throws what the store throws */
+  /** The entries of a packed range, whole, some at a time, past the caches: borrowed until the next are asked for. @throws what the store throws */
   readPacked(range: PackedRange, signal: AbortSignal): AsyncIterable<Uint8Array>
   /**
    * Puts other entries in the place of those in `ranges`, consecutive ones of `packed`: for the same offsets, ascending; not every offset

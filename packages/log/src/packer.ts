@@ -53,6 +53,8 @@ export class Packer {
   /** Packs, of everything or of one stream, come one after the other. */
   #lastTurn: Promise<unknown> = Promise.resolve()
   #cancelTimer: (() => void) | null = null
+  /** The last round has; the next one waits for its time. */
+  #hasFailed = false
   #stopped = false
   readonly #givenUp = new AbortController()
   /** All packed but still being filled when last looked at: their rows stay until they are complete. */
@@ -76,15 +78,20 @@ export class Packer {
     this.#frames.push({ unit: location.unit, runs: flush.runs, lengthBytes: flush.lengthBytes })
     this.unpackedBytes += flush.lengthBytes
     this.#unpackedRuns += flush.runs.length
-    if (this.#isPackDue) this.#packSoon()
-    else this.#cancelTimer ??= this.#components.clock.after(this.#settings.packIntervalMs, () => this.#packSoon())
+    this.#schedule()
   }
 
-  /** Packs everything committed so far. Concurrent calls share one round of packs. */
+  /** Packs everything committed so far. */
   pack(): Promise<void> {
-    this.#framesDue = this.#frames.length
+    return this.#packFrames(this.#frames.length)
+  }
+
+  /** Packs the oldest frames, so many. Concurrent calls share one round of packs. */
+  #packFrames(count: number): Promise<void> {
+    this.#framesDue = Math.max(this.#framesDue, count)
     this.#packing ??= this.#packInParts().finally(() => {
       this.#packing = null
+      this.#framesDue = 0
     })
     return this.#packing
   }
@@ -180,19 +187,31 @@ export class Packer {
     return turn
   }
 
-  #packSoon(): void {
+  /** One pack as soon as there is enough for it, and one of everything when the oldest has waited for long. */
+  #schedule(): void {
+    if (this.#isPackDue && this.#packing === null && !this.#hasFailed) this.#packSoon(this.#wholePack(this.#frames))
+    else if (this.#frames.length > 0) this.#packLater(this.#settings.packIntervalMs)
+  }
+
+  #packLater(delayMs: number): void {
+    if (this.#stopped) return
+    this.#cancelTimer ??= this.#components.clock.after(delayMs, () => this.#packSoon(this.#frames.length))
+  }
+
+  #packSoon(frames: number): void {
     this.#cancelTimer?.()
     this.#cancelTimer = null
-    if (this.#stopped) return
-    this.pack().then(
-      () => {
-        if (this.#isPackDue) this.#packSoon()
-      },
+    this.#hasFailed = false
+    this.#packFrames(frames).then(
+      () => this.#schedule(),
       (error: unknown) => {
         if (error instanceof FencedError) this.#parts.onFenced(error)
         else if (!this.#givenUp.signal.aborted) {
           this.#components.onProblem?.('packing failed and will be tried again', error)
-          this.#cancelTimer ??= this.#components.clock.after(retryMs, () => this.#packSoon())
+          this.#hasFailed = true
+          this.#cancelTimer?.()
+          this.#cancelTimer = null
+          this.#packLater(retryMs)
         }
       },
     )
@@ -200,7 +219,8 @@ export class Packer {
 
   /** Packs the oldest of the frames that are due, as many as make up a pack, and says how many. */
   async #packNow(): Promise<number> {
-    const frames = this.#frames.slice(0, this.#countOfPack())
+    const due = this.#frames.slice(0, this.#framesDue)
+    const frames = due.slice(0, this.#wholePack(due))
     if (frames.length > 0) {
       const runs = this.#liveRuns(frames)
       const object = runs.length > 0 ? await this.#write(runs) : null
@@ -225,16 +245,16 @@ export class Packer {
     return frames.length
   }
 
-  #countOfPack(): number {
+  /** How many of these make up a pack: all, where they are too few for one. */
+  #wholePack(frames: readonly Frame[]): number {
     let bytes = 0
     let runs = 0
-    const isWhole = (frame: Frame) => {
+    const last = frames.findIndex((frame) => {
       bytes += frame.lengthBytes
       runs += frame.runs.length
       return bytes >= this.#settings.packBytes || runs >= this.#settings.packRuns
-    }
-    const last = this.#frames.findIndex(isWhole)
-    return last === -1 ? this.#framesDue : Math.min(this.#framesDue, last + 1)
+    })
+    return last === -1 ? frames.length : last + 1
   }
 
   /** Runs that are not packed yet, of streams that are still there, by stream, then offset. */

@@ -134,6 +134,19 @@ describe.each(walKinds)('when the store fails, a %s WAL', (kind) => {
     expect(await readAll(stream)).toEqual(expected(range(80)))
   })
 
+  test('packs what came during a pack when its time is over, though nothing more comes', async () => {
+    const store = withFaults(openMemoryStore())
+    const system = await TestSystem.open(kind, { store })
+    log = await system.start({ packBytes: 100_000, packIntervalMs: 50 })
+    const stream = await openStream(log, await system.createStream())
+    store.inject({ operation: 'put', key: /^data/, fault: { kind: 'hang' } })
+    await appendAll(stream, [1], 100_000)
+    await appendAll(stream, [2])
+    store.heal()
+    await expect.poll(() => log?.stats.unpackedBytes).toBe(0)
+    expect(log.stats.packs).toBe(2)
+  })
+
   test('has room again as soon as a pack has come past what was too much, and not only when it is over', async () => {
     const store = withFaults(openMemoryStore())
     const system = await TestSystem.open(kind, { store })
@@ -387,6 +400,6 @@ function inShort(extent: object): string {
 
 async function allOf(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const found: Uint8Array[] = []
-  for await (const piece of pieces) found.push(piece)
+  for await (const piece of pieces) found.push(Uint8Array.from(piece))
   return found
 }
