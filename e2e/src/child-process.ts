@@ -18,6 +18,11 @@ export interface ProcessSettings {
   readonly onStdout?: (chunk: Buffer) => void
   /** What it writes, to both, is added to this file. */
   readonly logFile?: string
+  /**
+   * In a session of its own, as services are: Linux then shares the processors between it and whoever loads it, and not between its
+   * threads and those of sixteen clients (autogroup, sched(7)), which in earnest are on other machines.
+   */
+  readonly ownSession?: boolean
 }
 
 export interface RunningProcess {
@@ -163,13 +168,14 @@ export async function run(
 
 const hasSetpriv = existsSync('/usr/bin/setpriv')
 
-function spawnBound(settings: Pick<ProcessSettings, 'command' | 'args' | 'cwd' | 'env'>): ChildProcess {
+function spawnBound(settings: Pick<ProcessSettings, 'command' | 'args' | 'cwd' | 'env' | 'ownSession'>): ChildProcess {
   const words = [settings.command, ...settings.args]
   if (hasSetpriv) words.unshift('/usr/bin/setpriv', '--pdeathsig', 'KILL')
   const child = spawn(words[0] ?? '', words.slice(1), {
     cwd: settings.cwd,
     env: { ...process.env, ...settings.env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    detached: settings.ownSession === true,
   })
   live.add(child)
   return child

@@ -53,6 +53,7 @@ export async function startKafkaOracle(settings: KafkaOracleSettings = {}): Prom
   const start = () =>
     startProcess({
       name: 'Apache Kafka',
+      ownSession: true,
       command: 'java',
       args: [...java, 'kafka.Kafka', properties],
       ready: () => accepts(port),

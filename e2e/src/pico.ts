@@ -92,6 +92,7 @@ export async function startPico(settings: PicoSettings = {}): Promise<PicoServer
   const start = (fault: string | undefined) =>
     startProcess({
       name: 'pico',
+      ownSession: true,
       command: process.execPath,
       args,
       cwd: folder,

@@ -290,8 +290,9 @@ describe('pico', { timeout: 240_000 }, () => {
     expect(await problem(['head', 'ds/text'], { env })).toEqual([1, expect.stringMatching(/no such stream/)])
   })
 
-  test('measures appends and reads, and leaves nothing behind', async () => {
+  test.each(['HTTP', 'Kafka'])('measures appends and reads over %s, and leaves nothing behind', async (protocol) => {
     const load = ['-d', '2', '--warmup', '1', '-w', '8', '-n', '5', '--streams', '3', '-b', '100']
+    if (protocol === 'Kafka') load.push('--kafka', server.bootstrap)
     const figures = JSON.parse(await data(['bench', ...load, '--output', 'json']))
     expect(figures).toMatchObject({ recordBytes: 100, inFlight: 8, recordsPerRequest: 5, streams: 3 })
     const { appends, reads } = figures
@@ -308,7 +309,15 @@ describe('pico', { timeout: 240_000 }, () => {
       expect.stringMatching(/^2 s/),
       'appended',
     ])
-    expect(await data(['ls', 'bench/'])).toBe('')
+    expect(await data(['ls', 'bench'])).toBe('')
+  })
+
+  test('says in a line why a bench over Kafka has no figures', async () => {
+    expect(await problem(['bench', '--kafka', '127.0.0.1'])).toEqual([2, 'pico: --kafka: "127.0.0.1" is not host:port'])
+    const nobody = await problem(['bench', '--kafka', '127.0.0.1:1'])
+    expect(nobody).toEqual([1, expect.stringMatching(/^pico: no broker can be reached at 127\.0\.0\.1:1: /)])
+    const large = ['bench', '--kafka', server.bootstrap, '-b', '3MiB', '-d', '1']
+    expect(await problem(large)).toEqual([1, expect.stringMatching(/^pico: an append failed: .*MESSAGE_TOO_LARGE$/)])
   })
 
   test('keeps settings under names, for the user alone', async () => {

@@ -74,7 +74,7 @@ console.log(`\nmedian (least-most) of ${settings.rounds} rounds; load average no
 const sides: SideName[] = [...names, 'pico-unjudged']
 const measured = sides.filter((name) => rows.some(({ values }) => values[name] !== undefined))
 if (rows.length > 0) console.log(`\n${renderTable(rows, measured)}`)
-if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-streams', 'node-http', 'pico'])}`)
+if (httpRows.length > 0) console.log(`\n${renderTable(httpRows, ['durable-streams', 'node-http', 'disk', 'pico'])}`)
 if (options.json !== undefined) {
   writeFileSync(options.json, `${JSON.stringify({ facts, settings, rows, httpRows }, undefined, 2)}\n`)
 }

@@ -1,7 +1,10 @@
 import type { ContenderName } from './contenders.ts'
 
-/** Who is measured: over Kafka's protocol, or over HTTP. `node-http` does nothing but answer: it tells what the machine can do. `pico-unjudged`: to a topic that is held to no schema. */
-export type SideName = ContenderName | 'durable-streams' | 'node-http' | 'pico-unjudged'
+/**
+ * Who is measured: over Kafka's protocol, or over HTTP. `node-http` does nothing but answer, and `disk` is the disk alone: they tell what
+ * the machine can do. `pico-unjudged`: to a topic that is held to no schema.
+ */
+export type SideName = ContenderName | 'durable-streams' | 'node-http' | 'disk' | 'pico-unjudged'
 
 /** A bound on one contender's number, alone or as a multiple of another's in the same run. */
 export interface Goal {

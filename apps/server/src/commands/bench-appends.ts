@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PicoStream } from '@pico/client'
+import type { BenchStream } from './bench-target.ts'
 import { CommandFailure } from './command-failure.ts'
 
 export interface AppendLoad {
@@ -44,7 +43,7 @@ export interface SecondFigures {
 
 /** Keeps so many requests under way. The first failure ends it: figures of a server that refuses would say nothing. */
 export async function appendUnderLoad(
-  streams: readonly PicoStream[],
+  streams: readonly BenchStream[],
   load: AppendLoad,
   onSecond: (second: SecondFigures) => Promise<void>,
   signal: AbortSignal,
@@ -53,16 +52,14 @@ export async function appendUnderLoad(
   const ended = AbortSignal.any([signal, stop.signal])
   const counts = new Counts()
   const pace = new Pace(load)
-  const body = randomBytes(load.recordBytes)
-  const records = Array.from({ length: load.recordsPerRequest }, () => body)
   const requestBytes = load.recordBytes * load.recordsPerRequest
   const workers = Array.from({ length: load.inFlight }, async (_, worker) => {
     for (let turn = worker; !ended.aborted; turn += load.inFlight) {
       await pace.next(requestBytes)
       if (ended.aborted) return
       const begunNs = process.hrtime.bigint()
-      await (streams[turn % streams.length] as PicoStream).appendAll(records)
-      counts.add(records.length, requestBytes, process.hrtime.bigint() - begunNs)
+      await (streams[turn % streams.length] as BenchStream).append()
+      counts.add(load.recordsPerRequest, requestBytes, process.hrtime.bigint() - begunNs)
     }
   })
   const failed = Promise.all(workers).then(() => undefined)

@@ -1,4 +1,4 @@
-import type { PicoStream } from '@pico/client'
+import type { BenchStream } from './bench-target.ts'
 
 export interface ReadFigures {
   readonly seconds: number
@@ -9,14 +9,14 @@ export interface ReadFigures {
 }
 
 /** All streams at a time, each from its beginning to its end. */
-export async function readBack(streams: readonly PicoStream[], signal: AbortSignal): Promise<ReadFigures> {
+export async function readBack(streams: readonly BenchStream[], signal: AbortSignal): Promise<ReadFigures> {
   const begunMs = performance.now()
   let [records, bytes] = [0, 0]
   await Promise.all(
     streams.map(async (stream) => {
-      for await (const page of stream.pages({ signal })) {
-        records += page.records.length
-        for (const record of page.records) bytes += record.bytes?.length ?? 0
+      for await (const page of stream.pages(signal)) {
+        records += page.records
+        bytes += page.bytes
       }
     }),
   )

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { PicoClient } from '@pico/client'
 import { UsageError } from '../exit-errors.ts'
+import { parseHostPort } from '../host-port.ts'
 import { type AppendLoad, appendUnderLoad } from './bench-appends.ts'
+import { httpTarget } from './bench-http.ts'
+import { kafkaTarget } from './bench-kafka.ts'
 import { readBack } from './bench-reads.ts'
 import { appendSummary, readSummary, secondLine } from './bench-report.ts'
+import type { BenchTarget, TargetSettings } from './bench-target.ts'
 import type { ClientCommand, CommandContext } from './client-command.ts'
 import { picoOnly } from './stream-commands.ts'
 
@@ -11,6 +14,7 @@ export const benchCommand: ClientCommand = {
   command: 'bench',
   describe: 'Append to streams of its own as fast as it can, read them back, and say how fast that was',
   flags: {
+    kafka: { describe: 'Over Kafka, by this broker (host:port), instead of HTTP' },
     size: { describe: 'Size of a record', alias: 'b', default: '1024' },
     duration: { describe: 'Seconds of appending', alias: 'd', default: '15' },
     'in-flight': { describe: 'Requests under way at a time', alias: 'w', default: '32' },
@@ -26,27 +30,28 @@ export const benchCommand: ClientCommand = {
     const { flags, stdout, signal } = context
     const load = loadFlags(context)
     const isText = (flags.text('output') ?? 'text') === 'text'
-    const { endpoint, token, http2 } = picoOnly(context.connection(), 'bench')
-    const connectionsMax = flags.wholeNumber('connections', 1) ?? null
-    // Nothing is asked twice: it would be hidden in the figures.
-    await using client = new PicoClient({ endpoint, token, http2, connectionsMax, retry: { giveUpAfterMs: 0 } })
     const run = randomBytes(4).toString('hex')
-    const names = Array.from({ length: load.streams }, (_, n) => `bench/${run}/${n}`)
-    const streams = names.map((name) => client.stream(name))
-    try {
-      for (const stream of streams) await stream.create({ signal })
-      const second = async (line: Parameters<typeof secondLine>[0]) => {
-        if (isText) await stdout.write(secondLine(line))
-      }
-      const appends = await appendUnderLoad(streams, load, second, signal)
-      const reads = flags.isOn('no-read') ? null : await readBack(streams, signal)
-      if (isText) await stdout.write(appendSummary(appends) + (reads === null ? '' : readSummary(reads)))
-      else await stdout.writeJson({ endpoint, http2, ...load, appends, ...(reads === null ? {} : { reads }) })
-    } finally {
-      // What it made is nobody's; an interrupt must not keep it either.
-      await Promise.allSettled(streams.map((stream) => stream.delete({ signal: AbortSignal.timeout(5000) })))
+    const body = randomBytes(load.recordBytes)
+    await using target = targetOf(context, {
+      names: Array.from({ length: load.streams }, (_, n) => `bench/${run}/${n}`),
+      records: Array.from({ length: load.recordsPerRequest }, () => body),
+      connectionsMax: flags.wholeNumber('connections', 1) ?? null,
+    })
+    await target.create(signal)
+    const second = async (line: Parameters<typeof secondLine>[0]) => {
+      if (isText) await stdout.write(secondLine(line))
     }
+    const appends = await appendUnderLoad(target.streams, load, second, signal)
+    const reads = flags.isOn('no-read') ? null : await readBack(target.streams, signal)
+    if (isText) await stdout.write(appendSummary(appends) + (reads === null ? '' : readSummary(reads)))
+    else await stdout.writeJson({ ...target.where, ...load, appends, ...(reads === null ? {} : { reads }) })
   },
+}
+
+function targetOf(context: CommandContext, settings: TargetSettings): BenchTarget {
+  const kafka = context.flags.text('kafka')
+  if (kafka !== undefined) return kafkaTarget(parseHostPort(kafka, '--kafka'), settings)
+  return httpTarget(picoOnly(context.connection(), 'bench'), settings)
 }
 
 function loadFlags({ flags }: CommandContext): AppendLoad {

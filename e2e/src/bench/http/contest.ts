@@ -32,6 +32,7 @@ async function startReference(): Promise<HttpContender> {
   const program = fileURLToPath(new URL('durable-streams-server.ts', import.meta.url))
   const running = await startProcess({
     name: 'durable-streams',
+    ownSession: true,
     command: process.execPath,
     args: [program, `${port}`, folder],
     ready: () => accepts(port),

@@ -47,7 +47,7 @@ export function receiveBody(
     if (request.aborted || lengthBytes > bytesMax) return
     received(body.length === lengthBytes ? body : body.subarray(0, lengthBytes))
     if (isGathered) buffers.give(body)
-    else free(body)
+    else if (lengthBytes > 0) free(body)
   })
 }
 
