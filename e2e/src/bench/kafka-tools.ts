@@ -3,7 +3,9 @@ import { javaTools } from '../toolchain.ts'
 
 /** Kafka's own performance tools as the load, each in a JVM of its own, and what they print as numbers. */
 
-const loadJvm = ['-Xms512m', '-Xmx512m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn']
+const loadHeapMb = 512
+/** Of a fleet: each producer may hold 32 MiB that wait, and small records cost some times their bytes. With less, its collector is measured. */
+const fleetHeapMb = 4096
 const bytesPerMegabyte = 1024 * 1024 // as Kafka's tools count
 
 export interface ProduceLoad {
@@ -47,7 +49,12 @@ export async function producerPerformance(load: ProduceLoad): Promise<ProduceRep
 
 /** Several producers in one JVM; the rate is of all together, from the first start to the last end. */
 export async function producerFleet(producers: number, load: ProduceLoad): Promise<{ megabytesPerSecond: number }> {
-  const { stdout, stderr } = await java('ProducerFleet', [`${producers}`, ...produceArgs(load)], load.timeoutMs)
+  const { stdout, stderr } = await java(
+    'ProducerFleet',
+    [`${producers}`, ...produceArgs(load)],
+    load.timeoutMs,
+    fleetHeapMb,
+  )
   const took = /^fleet took (\d+) ms$/m.exec(stdout.toString())
   if (took === null || /Exception/.test(stderr)) throw new Error(`ProducerFleet:\n${stdout}\n${stderr}`)
   const megabytes = (producers * load.records * load.recordBytes) / bytesPerMegabyte
@@ -95,7 +102,9 @@ async function java(
   main: string,
   args: readonly string[],
   timeoutMs = 300_000,
+  heapMb = loadHeapMb,
 ): Promise<{ stdout: Buffer; stderr: string }> {
   const { classpath } = await javaTools()
-  return run('java', [...loadJvm, '-cp', classpath, main, ...args], { timeoutMs })
+  const jvm = [`-Xms${heapMb}m`, `-Xmx${heapMb}m`, '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn']
+  return run('java', [...jvm, '-cp', classpath, main, ...args], { timeoutMs })
 }

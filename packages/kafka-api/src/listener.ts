@@ -127,6 +127,8 @@ class Connection implements PipelineOutput {
   readonly #client: KafkaClient
   #isPaused = false
   #drained: (() => void) | undefined
+  /** To be called when the answers that were written are in nobody's hands any more. */
+  readonly #unsent = new Set<() => void>()
 
   constructor(
     accepted: Socket,
@@ -153,6 +155,8 @@ class Connection implements PipelineOutput {
     socket.on('close', () => {
       this.#pipeline.close()
       this.#receiver.close()
+      for (const sent of this.#unsent) sent()
+      this.#unsent.clear()
       this.#gone.abort()
       this.#drained?.()
       observer.connectionClosed()
@@ -168,7 +172,13 @@ class Connection implements PipelineOutput {
   write(answers: readonly AnswerFrame[], sent: (() => void) | null): void {
     this.#socket.cork()
     for (const answer of answers) for (const buffer of answer) this.#socket.write(buffer)
-    if (sent !== null) this.#socket.write(nothing, (error) => (error ? undefined : sent()))
+    if (sent !== null) {
+      this.#unsent.add(sent)
+      // Of a write that failed the system may still hold some, until the socket is closed.
+      this.#socket.write(nothing, (error) => {
+        if (!error && this.#unsent.delete(sent)) sent()
+      })
+    }
     this.#socket.uncork()
     if (this.#drained !== undefined && this.#pipeline.unanswered === 0) this.#drained()
   }

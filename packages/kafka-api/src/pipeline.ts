@@ -14,7 +14,7 @@ import type { KafkaObserver } from './observer.ts'
 export interface PipelineOutput {
   /** True when the peer has not taken all that was written: nothing more is started until `Pipeline.resume`. */
   readonly isFull: boolean
-  /** `sent`, if there is any, is called when the system has taken all of them and their memory is free; not when the connection ends before. */
+  /** `sent`, if there is any, is called when their memory is free: the system has taken all of them, or the connection has ended. */
   write(answers: readonly AnswerFrame[], sent: (() => void) | null): void
   /** Every frame received has been started: there is room for more input. */
   ready(): void
@@ -87,7 +87,7 @@ export class Pipeline {
   close(): void {
     this.#closed = true
     for (const frame of this.#received.splice(0)) frame.release()
-    this.#slots.length = 0
+    for (const { answer, context } of this.#slots.splice(0)) if (answer !== null) context.answerSent?.()
   }
 
   #startWhatCan(): void {
@@ -164,6 +164,7 @@ export class Pipeline {
 
   #answered(slot: Slot, answer: AnswerFrame): void {
     slot.answer = answer
+    if (this.#closed) slot.context.answerSent?.()
     if (this.#flushing || this.#closed || this.#slots[0] !== slot) return
     // One flush of the log answers many requests in consecutive microtasks: they leave in one write.
     this.#flushing = true

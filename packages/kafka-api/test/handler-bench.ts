@@ -33,6 +33,8 @@ export class HandlerBench {
   readonly observed: string[] = []
   room = true
   largeAnswerBytes = 0
+  /** Large answers that were made, and those of them whose memory is free again. */
+  readonly large = { made: 0, free: 0 }
   readonly #roomWaiters: (() => void)[] = []
   readonly #clients: WireClient[] = []
   #listener: KafkaListener | undefined
@@ -137,8 +139,13 @@ export class HandlerBench {
       api: listGroups,
       versions: [0, 0],
       largeAnswer: true,
-      handle: () => {
+      handle: async (_, context) => {
         this.started.push('large')
+        await this.answerGates.get('large')?.opened
+        this.large.made++
+        context.answerSent = () => {
+          this.large.free++
+        }
         const group = { groupId: 'g'.repeat(1000), protocolType: '', groupState: '', groupType: '' }
         return {
           throttleTimeMs: 0,

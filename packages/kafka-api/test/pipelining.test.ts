@@ -4,6 +4,7 @@ import { Gate, HandlerBench, heartbeatOf, produceOf } from './handler-bench.ts'
 import { requestBytes } from './wire-client.ts'
 
 const eventually = vi.waitFor
+const noFilter = { statesFilter: [], typesFilter: [] }
 
 const reading = [
   ['into a shared buffer', { receiveBufferBytes: 256 * 1024 }],
@@ -69,6 +70,37 @@ describe.each(reading)('reading %s,', (_, settings) => {
       for (let at = 1000; at < bytes.length; at += 7) client.sendBytes(bytes.subarray(at, at + 7))
       for (const at of names.keys()) expect((await client.answer(heartbeat, 4)).correlationId).toBe(at)
       expect(bench.started).toEqual(names)
+    })
+
+    it('have their memory back when the answer has been sent', async () => {
+      bench.largeAnswerBytes = 5_000_000
+      const client = await bench.listen()
+      for (let at = 0; at < 3; at++) client.send(listGroups, 0, noFilter, at)
+      for (let at = 0; at < 3; at++) await client.answer(listGroups, 0)
+      await eventually(() => expect(bench.large).toEqual({ made: 3, free: 3 }))
+    })
+
+    it('have it back, too, when the client goes in the middle of an answer', async () => {
+      bench.largeAnswerBytes = 50_000_000
+      const client = await bench.listen()
+      client.socket.pause()
+      client.send(listGroups, 0, noFilter, 1)
+      await eventually(() => expect(bench.large).toEqual({ made: 1, free: 0 }))
+      client.close()
+      await eventually(() => expect(bench.large.free).toBe(1))
+    })
+
+    it('have it back, too, when the client has gone before the answer', async () => {
+      bench.largeAnswerBytes = 1000
+      const gate = new Gate()
+      bench.answerGates.set('large', gate)
+      const client = await bench.listen()
+      client.send(listGroups, 0, noFilter, 1)
+      await eventually(() => expect(bench.started).toEqual(['large']))
+      client.close()
+      await eventually(() => expect(bench.observed).toContain('closed'))
+      gate.open()
+      await eventually(() => expect(bench.large).toEqual({ made: 1, free: 1 }))
     })
 
     it('are bounded while unanswered: more are neither started nor read', async () => {
