@@ -316,6 +316,9 @@ describe('pico', { timeout: 240_000 }, () => {
     expect(await problem(['bench', '--kafka', '127.0.0.1'])).toEqual([2, 'pico: --kafka: "127.0.0.1" is not host:port'])
     const nobody = await problem(['bench', '--kafka', '127.0.0.1:1'])
     expect(nobody).toEqual([1, expect.stringMatching(/^pico: no broker can be reached at 127\.0\.0\.1:1: /)])
+    const { host } = new URL(server.httpUrl)
+    const foreign = await problem(['bench', '--kafka', host])
+    expect(foreign).toEqual([1, expect.stringMatching(/^pico: the broker at .* does not speak the Kafka protocol: /)])
     const large = ['bench', '--kafka', server.bootstrap, '-b', '3MiB', '-d', '1']
     expect(await problem(large)).toEqual([1, expect.stringMatching(/^pico: an append failed: .*MESSAGE_TOO_LARGE$/)])
   })

@@ -2,9 +2,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import {
   type Api,
+  CodecError,
   decodeResponse,
   encodeRequest,
   type Fields,
+  FrameError,
   FrameSplitter,
   type StructInput,
   type StructOf,
@@ -31,7 +33,12 @@ export class KafkaConnection {
     socket.on('error', ({ message }) => fail(`is lost: ${message}`))
     socket.on('close', () => fail('closed the connection'))
     socket.on('data', (chunk: Buffer) => {
-      for (const payload of this.#splitter.push(chunk)) this.#unanswered.shift()?.resolve(payload)
+      try {
+        for (const payload of this.#splitter.push(chunk)) this.#unanswered.shift()?.resolve(payload)
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error
+        fail(`does not speak the Kafka protocol: ${error.message}`)
+      }
     })
   }
 
@@ -67,7 +74,14 @@ export class KafkaConnection {
     this.#socket.cork()
     for (const buffer of buffers) this.#socket.write(buffer)
     this.#socket.uncork()
-    return decodeResponse(api, version, await answer.promise).body
+    const payload = await answer.promise
+    try {
+      return decodeResponse(api, version, payload).body
+    } catch (error) {
+      throw error instanceof CodecError
+        ? new CommandFailure(`the broker cannot be understood: ${error.message}`)
+        : error
+    }
   }
 
   close(): void {
