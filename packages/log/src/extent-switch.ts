@@ -18,7 +18,8 @@ export function addPacked(stream: OpenStream, packed: Extent): void {
 
 /**
  * An open stream after a merge, as SQL has it by now (LogIndex.commitCompaction): what a trim took away meanwhile is not in the merged
- * extent either, and a stream that was opened since the commit has it already.
+ * extent either, and a stream that was opened since the commit has it already. Extents that memory still has in that place, though the
+ * merge did not replace them, were replaced before by a merge on another node that this one has not heard of: they go, too.
  */
 export function switchToMerged(
   stream: OpenStream,
@@ -36,7 +37,8 @@ export function switchToMerged(
     const lengthBytes = extent.position + extent.lengthBytes - cut.position
     const { baseOffset, position } = cut
     const place = { objectId: object.objectId, objectKey: object.key, objectBytes: object.lengthBytes, position }
-    switchExtents(stream, isReplaced, {
+    const isThere = (each: Extent) => each.baseOffset >= baseOffset && each.endOffset <= endOffset
+    switchExtents(stream, isThere, {
       ...{ streamId, baseOffset, endOffset, lengthBytes, maxTimestampMs, crc32c, objectStreamId: streamId },
       ...place,
     })

@@ -3,7 +3,7 @@ import { openMemoryStore } from '@pico/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Clock, type Log, type LogStream, systemClock } from '../src/index.ts'
 import { appendAll, expected, openStream, range, readAll, TestSystem } from './system.ts'
-import { entry, stamp } from './test-entries.ts'
+import { entry, stamp, tagsOf } from './test-entries.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 let log: Log | null = null
@@ -102,6 +102,30 @@ describe('a log of several', () => {
     expect(other.stats.deletedObjects).toBeGreaterThan(0)
     expect(await readAll(stream)).toEqual(expected(range(50)))
     expect(stream.packed.length).toBeLessThan(before.length)
+    await other.close()
+  })
+
+  test('reads on where it merges objects with what another node has merged, and did not know of that', async () => {
+    const system = await TestSystem.open('shared')
+    log = await system.start({ blockCacheBytes: 0, logCacheBytes: 0, compactFanIn: 2 })
+    const [stream] = await openTwo(system, log)
+    const appendPacked = async (tag: number, bytes: number) => {
+      await appendAll(stream, [tag], bytes)
+      await log?.pack()
+    }
+    await appendPacked(0, 1_500_000)
+    for (let tag = 1; tag <= 8; tag++) await appendPacked(tag, 100_000)
+    // All but the first.
+    const other = await system.join(2, { compactBelowBytes: 1_000_000 })
+    await other.maintain()
+    expect(other.stats.compactions).toBe(1)
+    await appendPacked(9, 100_000)
+    await log.maintain()
+    expect(log.stats.compactions).toBe(1)
+    for (let tag = 10; tag <= 12; tag++) await appendPacked(tag, 100_000)
+    await appendPacked(13, 8 * 1024 * 1024) // and nothing else is in memory
+    for (const offset of range(14).reverse()) expect(tagsOf(await stream.read(offset, 1)).at(0)?.tag).toBe(offset)
+    expect(await readAll(stream)).toEqual(expected(range(14)))
     await other.close()
   })
 
