@@ -122,7 +122,7 @@ export class Packer {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#cancelTimer?.()
+    this.#cancelLater()
     const giveUp = () => this.#givenUp.abort(new Error('the log is closing'))
     const cancel = this.#components.clock.after(lastPackMs, giveUp)
     await this.#lastTurn.finally(cancel) // what failed, whoever asked for it was told; adoptRest() takes over whatever could not be packed
@@ -198,9 +198,13 @@ export class Packer {
     this.#cancelTimer ??= this.#components.clock.after(delayMs, () => this.#packSoon(this.#frames.length))
   }
 
-  #packSoon(frames: number): void {
+  #cancelLater(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = null
+  }
+
+  #packSoon(frames: number): void {
+    this.#cancelLater()
     this.#hasFailed = false
     this.#packFrames(frames).then(
       () => this.#schedule(),
@@ -209,8 +213,7 @@ export class Packer {
         else if (!this.#givenUp.signal.aborted) {
           this.#components.onProblem?.('packing failed and will be tried again', error)
           this.#hasFailed = true
-          this.#cancelTimer?.()
-          this.#cancelTimer = null
+          this.#cancelLater()
           this.#packLater(retryMs)
         }
       },
