@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { withFaults } from '@pico/storage/faults'
+import { openMemoryStore } from '@pico/storage/memory'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Log, LogStream } from '../src/index.ts'
 import { appendAll, expected, openStream, range, readAll, TestSystem, walKinds } from './system.ts'
 import { entry, foldedTags, stamp, tagsOf } from './test-entries.ts'
@@ -59,6 +61,60 @@ describe.each(walKinds)('the log over a %s WAL', (kind) => {
     await clock.settle()
     expect(stream.committedOffset).toBe(5)
     expect(log.stats.flushes).toBe(3)
+  })
+
+  /** A stream of one entry, in virtual time, whose next write hangs. */
+  const withHangingWrite = async () => {
+    const operation = kind === 'local' ? 'write' : 'put'
+    const begun: string[] = []
+    const store = withFaults(openMemoryStore(), { before: (each) => void begun.push(each) })
+    const clock = new VirtualClock()
+    const system = await TestSystem.open(kind, { store, clock })
+    log = await system.start()
+    const stream = await openStream(log, await system.createStream())
+    const append = async (tag: number, payloadBytes = 4) => {
+      const { bytes, baseOffset } = stream.append(entry(tag, { payloadBytes }))
+      stamp(bytes, baseOffset)
+      await clock.settle()
+    }
+    await append(0)
+    store.inject({ operation, nth: 1, fault: { kind: 'hang' } })
+    const heal = async (committedOffset: number) => {
+      store.heal()
+      await vi.waitFor(async () => {
+        await clock.settle()
+        expect(stream.committedOffset).toBe(committedOffset)
+      })
+    }
+    return { stream, clock, append, heal, writesBegun: () => begun.filter((each) => each === operation).length }
+  }
+
+  test('little is gathered while a flush is on its way, but does not wait for one that takes long', async () => {
+    const { stream, clock, append, heal, writesBegun } = await withHangingWrite()
+    await append(1)
+    await append(2)
+    await clock.advance(1)
+    await append(3)
+    expect(writesBegun()).toBe(2)
+    await clock.advance(1)
+    await append(4)
+    expect(writesBegun()).toBe(3)
+    await append(5)
+    expect(writesBegun()).toBe(3)
+    expect(stream.committedOffset).toBe(1)
+    await heal(6)
+    expect(writesBegun()).toBe(4)
+  })
+
+  test('much is written beside a flush that is on its way', async () => {
+    const { append, heal, writesBegun } = await withHangingWrite()
+    await append(1)
+    await append(2, 20_000)
+    expect(writesBegun()).toBe(2)
+    await append(3, 20_000)
+    expect(writesBegun()).toBe(3)
+    await heal(4)
+    expect(writesBegun()).toBe(3)
   })
 
   test('a read returns whole entries up to the limit but at least one, from the entry that holds the offset', async () => {
