@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Broker } from '../src/broker.ts'
+import { run } from '../src/child-process.ts'
 import { startKafkaOracle } from '../src/kafka-oracle.ts'
 import { admin } from '../src/oracle/admin.ts'
 import { configs } from '../src/oracle/configs.ts'
@@ -11,7 +12,7 @@ import { produceRefusals } from '../src/oracle/produce-refusals.ts'
 import { protocol } from '../src/oracle/protocol.ts'
 import { answersOf } from '../src/oracle/session.ts'
 import { topics } from '../src/oracle/topics.ts'
-import { startPico } from '../src/pico.ts'
+import { cliOf, startPico } from '../src/pico.ts'
 import { javaTools, missing } from '../src/toolchain.ts'
 
 const suites = { idempotence, produceRefusals, protocol, offsets, fetching, topics, configs, admin }
@@ -42,6 +43,16 @@ describe.skipIf(await missing(javaTools))('pico answers as Apache Kafka 4.4', ()
       120_000,
     )
   }
+
+  it('pico bench loads either, as soon as its topics are there', async () => {
+    const load = ['-d', '1', '--warmup', '0', '-n', '10', '--streams', '20', '--output', 'json']
+    for (const { bootstrap } of [kafka, pico]) {
+      const { stdout } = await run(process.execPath, [...cliOf(), 'bench', '--kafka', bootstrap, ...load])
+      const { appends, reads } = JSON.parse(stdout.toString())
+      expect(appends.records).toBeGreaterThan(0)
+      expect(reads.records).toBeGreaterThanOrEqual(appends.records)
+    }
+  }, 120_000)
 
   it('every lawful difference is one that was met', () => {
     expect(lawfulDifferences.filter((each) => !met.has(each))).toEqual([])

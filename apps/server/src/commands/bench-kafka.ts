@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zeroUuid } from '@pico/binary'
-import { createTopics, deleteTopics, fetch, kafkaErrorOf, metadata, produce } from '@pico/kafka-codec'
+import { createTopics, deleteTopics, fetch, kafkaErrorOf, kafkaErrors, metadata, produce } from '@pico/kafka-codec'
 import { BatchBuilder, batches, records as recordsOf } from '@pico/record-batch'
 import { formatHostPort, type HostPort } from '../host-port.ts'
 import type { BenchPage, BenchStream, BenchTarget, TargetSettings } from './bench-target.ts'
@@ -10,7 +10,7 @@ import { KafkaConnection } from './kafka-connection.ts'
 /** Versions that every broker from Kafka 2.4 on serves. */
 const versions = { createTopics: 5, deleteTopics: 4, metadata: 9, produce: 8, fetch: 11 }
 const timeoutMs = 30_000
-/** A topic that was just made has no leader for a moment. */
+/** A topic that was just made has no leader for a moment, or one that does not know of it yet. */
 const leaderDueMs = 10_000
 
 /** Topics of one partition on any Kafka broker: a batch of one request is built once and sent again and again, acknowledged by all. */
@@ -36,7 +36,7 @@ export function kafkaTarget(bootstrap: HostPort, settings: TargetSettings): Benc
         validateOnly: false,
       })
       for (const { name, errorCode } of answer.topics) refuse(`creating ${name}`, errorCode)
-      for (const topic of topics) topic.leader = await leaderOf(connection, topic.name, signal)
+      for (const topic of topics) await topic.awaitLeader(connection, signal)
     },
     async [Symbol.asyncDispose]() {
       const topicNames = topics.map(({ name }) => name)
@@ -54,7 +54,7 @@ export function kafkaTarget(bootstrap: HostPort, settings: TargetSettings): Benc
 
 class BenchTopic implements BenchStream {
   readonly name: string
-  leader: HostPort | undefined
+  #leader: HostPort | undefined
   readonly #batch: Uint8Array
   readonly #brokers: Brokers
 
@@ -62,6 +62,20 @@ class BenchTopic implements BenchStream {
     this.name = name
     this.#batch = batch
     this.#brokers = brokers
+  }
+
+  /** @throws CommandFailure where there is none in time that serves it */
+  async awaitLeader(bootstrap: KafkaConnection, signal: AbortSignal): Promise<void> {
+    const dueAtMs = performance.now() + leaderDueMs
+    for (;;) {
+      this.#leader = await leaderOf(bootstrap, this.name)
+      const served = this.#leader && (await this.#fetch(0, signal))
+      const errorCode = served === undefined ? kafkaErrors.leaderNotAvailable.code : served.errorCode
+      if (kafkaErrorOf(errorCode)?.retriable !== true || performance.now() > dueAtMs) {
+        return refuse(`a first fetch of ${this.name}`, errorCode)
+      }
+      await sleep(50, undefined, { signal })
+    }
   }
 
   async append(): Promise<void> {
@@ -76,24 +90,9 @@ class BenchTopic implements BenchStream {
   }
 
   async *pages(signal: AbortSignal): AsyncGenerator<BenchPage> {
-    const connection = await this.#connection(signal)
     for (let offset = 0; ; ) {
       signal.throwIfAborted()
-      const answer = await connection.ask(fetch, versions.fetch, {
-        maxWaitMs: 0,
-        minBytes: 0,
-        maxBytes: 8 * 1024 * 1024,
-        sessionEpoch: -1,
-        topics: [
-          {
-            topic: this.name,
-            topicId: zeroUuid,
-            partitions: [{ partition: 0, fetchOffset: BigInt(offset), partitionMaxBytes: 4 * 1024 * 1024 }],
-          },
-        ],
-        forgottenTopicsData: [],
-      })
-      const partition = answer.responses[0]?.partitions[0]
+      const partition = await this.#fetch(offset, signal)
       refuse(`a fetch of ${this.name}`, partition?.errorCode)
       let [records, bytes] = [0, 0]
       for (const batch of batches(partition?.records ?? new Uint8Array(0))) {
@@ -108,9 +107,28 @@ class BenchTopic implements BenchStream {
     }
   }
 
+  async #fetch(offset: number, signal: AbortSignal) {
+    const connection = await this.#connection(signal)
+    const answer = await connection.ask(fetch, versions.fetch, {
+      maxWaitMs: 0,
+      minBytes: 0,
+      maxBytes: 8 * 1024 * 1024,
+      sessionEpoch: -1,
+      topics: [
+        {
+          topic: this.name,
+          topicId: zeroUuid,
+          partitions: [{ partition: 0, fetchOffset: BigInt(offset), partitionMaxBytes: 4 * 1024 * 1024 }],
+        },
+      ],
+      forgottenTopicsData: [],
+    })
+    return answer.responses[0]?.partitions[0]
+  }
+
   #connection(signal?: AbortSignal): Promise<KafkaConnection> {
-    if (this.leader === undefined) throw new Error('a topic is made before it is used')
-    return this.#brokers.connection(this.leader, signal)
+    if (this.#leader === undefined) throw new Error('a topic is made before it is used')
+    return this.#brokers.connection(this.#leader, signal)
   }
 }
 
@@ -149,22 +167,14 @@ class Brokers {
   }
 }
 
-async function leaderOf(connection: KafkaConnection, name: string, signal: AbortSignal): Promise<HostPort> {
-  const dueAtMs = performance.now() + leaderDueMs
-  for (;;) {
-    const answer = await connection.ask(metadata, versions.metadata, {
-      topics: [{ topicId: zeroUuid, name }],
-      allowAutoTopicCreation: false,
-      includeClusterAuthorizedOperations: false,
-      includeTopicAuthorizedOperations: false,
-    })
-    const topic = answer.topics[0]
-    const leaderId = topic?.partitions[0]?.leaderId
-    const leader = answer.brokers.find(({ nodeId }) => nodeId === leaderId)
-    if (leader !== undefined) return { host: leader.host, port: leader.port }
-    if (performance.now() > dueAtMs) refuse(`asking who leads ${name}`, topic?.errorCode || undefined)
-    await sleep(50, undefined, { signal })
-  }
+async function leaderOf(connection: KafkaConnection, name: string): Promise<HostPort | undefined> {
+  const { topics, brokers } = await connection.ask(metadata, versions.metadata, {
+    topics: [{ topicId: zeroUuid, name }],
+    allowAutoTopicCreation: false,
+    includeClusterAuthorizedOperations: false,
+    includeTopicAuthorizedOperations: false,
+  })
+  return brokers.find(({ nodeId }) => nodeId === topics[0]?.partitions[0]?.leaderId)
 }
 
 function batchOf(records: readonly Buffer[]): Uint8Array {
