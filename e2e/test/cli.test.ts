@@ -161,7 +161,7 @@ describe('pico', { timeout: 240_000 }, () => {
     const chunk = Buffer.concat(Array.from({ length: 256 }, () => line))
     let peakKiB = 0
     async function* input(): AsyncGenerator<Uint8Array> {
-      for (let n = 0; n < 1200; n++) {
+      for (let n = 0; n < 2400; n++) {
         yield chunk
         if (n % 20 === 0) peakKiB = Math.max(peakKiB, residentPeakKiB(appending.pid))
       }
@@ -169,9 +169,10 @@ describe('pico', { timeout: 240_000 }, () => {
     const appending = new Cli(['append', 'large', '--json'], { env: { PICO_ENDPOINT: server.httpUrl }, input: input() })
     const { code, stdout, stderr } = await appending.ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(JSON.parse(stdout.toString())).toMatchObject({ records: 307_200, last: 307_199 })
+    expect(JSON.parse(stdout.toString())).toMatchObject({ records: 614_400, last: 614_399 })
     expect(peakKiB).toBeGreaterThan(10_000)
-    expect(peakKiB, 'KiB resident at most, of 300 MiB carried').toBeLessThan(250_000)
+    // Of that a quarter is V8 itself, and most of the rest what its collector leaves lying until it is worth a run.
+    expect(peakKiB, 'KiB resident at most, of 600 MiB carried').toBeLessThan(350_000)
   })
 
   test('copies a stream as it is through its JSON: keys, headers, bytes, tombstones', async () => {
