@@ -171,8 +171,8 @@ describe('pico', { timeout: 240_000 }, () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(JSON.parse(stdout.toString())).toMatchObject({ records: 614_400, last: 614_399 })
     expect(peakKiB).toBeGreaterThan(10_000)
-    // Of that a quarter is V8 itself, and most of the rest what its collector leaves lying until it is worth a run.
-    expect(peakKiB, 'KiB resident at most, of 600 MiB carried').toBeLessThan(350_000)
+    // One record alone takes 120,000; the rest is what is under way, and bodies of requests that are not collected yet.
+    expect(peakKiB, 'KiB resident at most, of 600 MiB carried').toBeLessThan(300_000)
   })
 
   test('copies a stream as it is through its JSON: keys, headers, bytes, tombstones', async () => {

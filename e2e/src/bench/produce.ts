@@ -82,7 +82,7 @@ async function measure(
     await createTopic(broker.port, topic, topicConfigs)
     await settleDisk()
     const each = { ...load, bootstrap: broker.bootstrap, topic, records: perProducer }
-    // A lone client is measured once its JVM has compiled what it does: that takes half of the machine for eight seconds.
+    // A lone client is measured once its JVM has compiled what it does: that takes half of a core for eight seconds.
     const warmedUp = { ...each, warmupRecords: perProducer, records: 2 * perProducer }
     const report = producers === 1 ? await producerPerformance(warmedUp) : await producerFleet(producers, each)
     await deleteTopic(broker.port, topic)

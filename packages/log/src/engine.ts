@@ -294,7 +294,7 @@ export class LogEngine implements Log, StreamEngine {
     return Math.min(flushIntervalMs, this.#lastSealMs + flushIntervalMs - this.nowMs())
   }
 
-  /** With an interval: when it is over. Without: at once where nothing is on its way, and beside what is where that pays. */
+  /** With an interval: when it is over. Without: at once where nothing is on its way, and beside what is where that pays, or takes long. */
   #maySeal(): boolean {
     if (this.#settings.flushIntervalMs > 0) return this.#sealDueInMs() <= 0
     const ahead = this.#inFlight.length + this.#sealed.length
