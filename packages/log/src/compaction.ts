@@ -54,7 +54,7 @@ export async function compactOnce(
   const { object } = await putDataObject(
     components,
     (builder) => body(components, parts.stored, extents, builder, merged, signal),
-    signal,
+    { signal, unhurried: () => true },
   )
   const { objectId } = object
   const replaced = chosen.map((candidate) => candidate.objectId)

@@ -61,6 +61,7 @@ export class LocalWal implements Wal {
   #current: Segment | null = null
   /** The segment after the current one, being made ahead of need. */
   #next: Promise<Segment> | null = null
+  #isNextAwaited = false
   /** The last segment that holds committed frames: the next one's header says where it ends. */
   #previous: { readonly sequence: number; readonly committedBytes: number } | null = null
   /** A segment whose last write failed: its end must be in SQL before offsets of the failed frame are committed elsewhere. */
@@ -166,6 +167,7 @@ export class LocalWal implements Wal {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#isNextAwaited = true
     const next = this.#next
     this.#next = null
     const current = this.#current
@@ -191,7 +193,9 @@ export class LocalWal implements Wal {
       await current.writer.close()
     }
     const oversized = roomBytes > this.#segmentBytes - WAL_FRAME_ALIGNMENT
-    const segment = oversized ? await this.#make(align(roomBytes + WAL_FRAME_ALIGNMENT)) : await this.#takeNext()
+    const segment = oversized
+      ? await this.#make(align(roomBytes + WAL_FRAME_ALIGNMENT), () => false)
+      : await this.#takeNext()
     this.#current = segment
     return segment
   }
@@ -212,7 +216,8 @@ export class LocalWal implements Wal {
 
   #prepareNext(): void {
     if (this.#closed || this.#next !== null) return
-    const next = this.#make(this.#segmentBytes)
+    this.#isNextAwaited = false
+    const next = this.#make(this.#segmentBytes, () => !this.#isNextUrgent)
     // Whoever needs the segment meets the error; until then nobody may be waiting.
     next.catch(() => undefined)
     this.#next = next
@@ -222,6 +227,7 @@ export class LocalWal implements Wal {
     this.#prepareNext()
     const next = this.#next
     this.#next = null
+    this.#isNextAwaited = true
     if (next === null) throw new AppendFailedError('the WAL is closed')
     try {
       return await next
@@ -230,12 +236,16 @@ export class LocalWal implements Wal {
     }
   }
 
-  async #make(sizeBytes: number): Promise<Segment> {
+  get #isNextUrgent(): boolean {
+    return this.#isNextAwaited || (this.#current?.endBytes ?? 0) > this.#segmentBytes / 2
+  }
+
+  async #make(sizeBytes: number, unhurried: () => boolean): Promise<Segment> {
     const segmentId = await this.#metadata.nodes.reserve('segmentId', 1)
     const key = walKey(this.#node, segmentId)
     await this.#metadata.log.createWalSegment(this.#node, { segmentId, key, sizeBytes })
     const recycle = sizeBytes === this.#segmentBytes ? this.#recycled.pop() : undefined
-    const writer = await this.#store.create(key, sizeBytes, recycle === undefined ? {} : { recycle })
+    const writer = await this.#store.create(key, sizeBytes, { unhurried, ...(recycle !== undefined && { recycle }) })
     // The old key was doomed when its entries were packed; the file now lives on under the new one.
     if (recycle !== undefined) await this.#metadata.log.forgetDoomed([recycle])
     const unit: WalUnit = { key, lengthBytes: sizeBytes, row: { walSegment: segmentId } }

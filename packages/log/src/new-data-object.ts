@@ -1,5 +1,5 @@
 import type { NewObject } from '@pico/metadata'
-import { DataObjectBuilder, type StreamSlice } from '@pico/storage'
+import { DataObjectBuilder, type PutOptions, type StreamSlice } from '@pico/storage'
 import type { LogComponents } from './log.ts'
 import { dataKey } from './wal-key.ts'
 
@@ -12,12 +12,12 @@ const uploadDueMs = 60 * 60 * 1000
 export async function putDataObject(
   { metadata, store, clock }: LogComponents,
   body: (builder: DataObjectBuilder) => AsyncIterable<Uint8Array>,
-  signal?: AbortSignal,
+  options: PutOptions,
 ): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
   const objectId = await metadata.nodes.reserve('objectId', 1)
   const key = dataKey(objectId)
   await metadata.log.announceUpload(key, clock.nowMs() + uploadDueMs)
   const builder = new DataObjectBuilder({ chunkBytes })
-  await store.put(key, body(builder), signal === undefined ? {} : { signal })
+  await store.put(key, body(builder), options)
   return { object: { objectId, key, lengthBytes: builder.lengthBytes }, slices: builder.slices }
 }

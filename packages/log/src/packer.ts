@@ -17,6 +17,9 @@ const retryMs = 1000
 /** How long a pack that is under way may take at the end: longer, and what it would have moved is adopted. */
 const lastPackMs = 2000
 
+/** In packs: what is behind while one is under way, and no more than that. */
+const keepingUp = 1.25
+
 interface Frame {
   readonly unit: WalUnit
   readonly runs: readonly Run[]
@@ -52,6 +55,8 @@ export class Packer {
   #framesDue = 0
   /** Packs, of everything or of one stream, come one after the other. */
   #lastTurn: Promise<unknown> = Promise.resolve()
+  /** Under way, and waiting for it. */
+  #turns = 0
   #cancelTimer: (() => void) | null = null
   /** The last round has; the next one waits for its time. */
   #hasFailed = false
@@ -114,7 +119,7 @@ export class Packer {
   }
 
   async #packRuns(runs: readonly Run[]): Promise<void> {
-    const { object, slices } = await this.#write(runs)
+    const { object, slices } = await this.#write(runs, () => false)
     const extents = slices.map((slice) => extentOf(slice, object.objectId))
     await this.#commit({ objects: [object], extents, runs, units: [] })
     this.#switchOver(runs, { object, slices })
@@ -175,12 +180,21 @@ export class Packer {
     return this.unpackedBytes - this.#takenBytes
   }
 
+  /** Packing keeps up, and nothing waits for its turn: it leaves the disk to those who append. */
+  get #isUnhurried(): boolean {
+    const { packBytes, unpackedBytesMax } = this.#settings
+    if (this.#stopped || this.#turns > 1) return false
+    return this.behindBytes <= Math.min(keepingUp * packBytes, unpackedBytesMax / 2)
+  }
+
   get #isPackDue(): boolean {
     return this.unpackedBytes >= this.#settings.packBytes || this.#unpackedRuns >= this.#settings.packRuns
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#turns += 1
     const turn = this.#lastTurn.then(work).finally(() => {
+      this.#turns -= 1
       this.#takenBytes = 0
     })
     this.#lastTurn = turn.catch(() => undefined)
@@ -226,7 +240,7 @@ export class Packer {
     const frames = due.slice(0, this.#wholePack(due))
     if (frames.length > 0) {
       const runs = this.#liveRuns(frames)
-      const object = runs.length > 0 ? await this.#write(runs) : null
+      const object = runs.length > 0 ? await this.#write(runs, () => this.#isUnhurried) : null
       const { finished, lingering } = this.#unitsOf(frames)
       await this.#commit({
         objects: object === null ? [] : [object.object],
@@ -280,14 +294,20 @@ export class Packer {
    * A pack can be larger than the log cache, and may take long to be put: its runs are held one at a time, and what has left the cache
    * meanwhile is read back from the WAL. From a shared one that would be a GET each, slower than they were written: there all are held.
    */
-  async #write(runs: readonly Run[]): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
+  async #write(
+    runs: readonly Run[],
+    unhurried: () => boolean,
+  ): Promise<{ object: NewObject; slices: readonly StreamSlice[] }> {
     const held = new Map<Run, LentBytes>()
     for (const run of this.#components.wal.kind === 'shared' ? runs : []) {
       const lent = run.lend()
       if (lent !== null) held.set(run, lent)
     }
     try {
-      return await putDataObject(this.#components, (builder) => this.#body(runs, held, builder), this.#givenUp.signal)
+      return await putDataObject(this.#components, (builder) => this.#body(runs, held, builder), {
+        signal: this.#givenUp.signal,
+        unhurried,
+      })
     } finally {
       for (const { memory } of held.values()) memory.release()
     }

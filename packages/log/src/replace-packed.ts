@@ -32,7 +32,7 @@ export async function replacePacked(
   const { object, slices } = await putDataObject(
     components,
     (builder) => body(components, stream.streamId, entries, builder),
-    signal,
+    { signal, unhurried: () => true },
   )
   const [slice] = slices
   assert(slice !== undefined && slices.length === 1, 'something of a stream stays, and of that stream only')

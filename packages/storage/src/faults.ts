@@ -3,8 +3,8 @@ import { StoreFailedError } from './errors.ts'
 import { FaultControl, injectedError } from './faults/fault-control.ts'
 import type { Fault, FaultPlan, FaultRule, StoreOperation } from './faults/fault-plan.ts'
 import { FaultySegment } from './faults/faulty-segment.ts'
-import type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
-import type { SegmentStore, SegmentWriter } from './segment-store.ts'
+import type { ByteRange, ObjectBody, ObjectInfo, ObjectStore, PutOptions, StoreCallOptions } from './object-store.ts'
+import type { CreateOptions, SegmentStore, SegmentWriter } from './segment-store.ts'
 
 export type { Fault, FaultClock, FaultHook, FaultPlan, FaultRule, StoreOperation } from './faults/fault-plan.ts'
 
@@ -54,7 +54,7 @@ class FaultyStore implements ObjectStore, SegmentStore, FaultInjection {
     this.#control.limit(bytesPerSecond)
   }
 
-  async put(key: string, body: ObjectBody, options: StoreCallOptions = {}): Promise<void> {
+  async put(key: string, body: ObjectBody, options: PutOptions = {}): Promise<void> {
     await this.#call('put', [key], options.signal, async () => {
       const { signal } = options
       if (Symbol.asyncIterator in body) return this.#inner.put(key, this.#slowed(body, signal), options)
@@ -86,7 +86,7 @@ class FaultyStore implements ObjectStore, SegmentStore, FaultInjection {
     if (fault?.kind === 'fail-after') throw failure('list', prefix, fault)
   }
 
-  async create(key: string, sizeBytes: number, options?: { readonly recycle?: string }): Promise<SegmentWriter> {
+  async create(key: string, sizeBytes: number, options?: CreateOptions): Promise<SegmentWriter> {
     const { create } = this.#inner
     assert(create !== undefined, 'the store has no segments')
     const segment = await this.#call('create', [key], undefined, () =>

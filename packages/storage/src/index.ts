@@ -27,7 +27,16 @@ export {
   UnsupportedVersionError,
 } from './errors.ts'
 export { checkObjectKey, checkObjectPrefix } from './object-key.ts'
-export type { ByteRange, GetOptions, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
+export type {
+  ByteRange,
+  GetOptions,
+  ObjectBody,
+  ObjectInfo,
+  ObjectStore,
+  PutOptions,
+  StoreCallOptions,
+  WriteHaste,
+} from './object-store.ts'
 export {
   type ReadSegment,
   type ScannedFrame,
@@ -35,7 +44,7 @@ export {
   type SegmentScanOptions,
   scanSegment,
 } from './segment-scan.ts'
-export type { SegmentStore, SegmentWriter } from './segment-store.ts'
+export type { CreateOptions, SegmentStore, SegmentWriter } from './segment-store.ts'
 export {
   type DecodedWalFrame,
   decodeWalFrame,

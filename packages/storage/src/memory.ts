@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { ObjectMissingError, ObjectTruncatedError, SegmentExistsError, StoreClosedError } from './errors.ts'
 import { checkObjectKey, checkObjectPrefix } from './object-key.ts'
 import type { ByteRange, GetOptions, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from './object-store.ts'
-import type { SegmentStore, SegmentWriter } from './segment-store.ts'
+import type { CreateOptions, SegmentStore, SegmentWriter } from './segment-store.ts'
 
 /** A store that lasts as long as the process: for tests and simulations, and for a server that may forget. */
 export function openMemoryStore(): ObjectStore & SegmentStore {
@@ -60,7 +60,7 @@ class MemoryStore implements ObjectStore, SegmentStore {
     }
   }
 
-  async create(key: string, sizeBytes: number, options: { readonly recycle?: string } = {}): Promise<SegmentWriter> {
+  async create(key: string, sizeBytes: number, options: CreateOptions = {}): Promise<SegmentWriter> {
     this.#check()
     checkObjectKey(key)
     if (this.#objects.has(key)) throw new SegmentExistsError(key)

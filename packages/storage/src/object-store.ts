@@ -23,6 +23,17 @@ export interface StoreCallOptions {
   readonly signal?: AbortSignal
 }
 
+/** Of a write that others may be served before. */
+export interface WriteHaste {
+  /**
+   * Asked again as the write proceeds: as long as nobody waits for it, a store that shares its disk with those who are waited for
+   * leaves it to them most of the time.
+   */
+  readonly unhurried?: () => boolean
+}
+
+export interface PutOptions extends StoreCallOptions, WriteHaste {}
+
 export interface GetOptions extends StoreCallOptions {
   /**
    * Memory for the bytes of a range, exactly as long. A store that reads into memory of the caller's choice uses it and returns it;
@@ -41,7 +52,7 @@ export interface ObjectStore {
    * When the body throws, nothing is put and the promise rejects with that error.
    * @throws StoreFailedError
    */
-  put(key: string, body: ObjectBody, options?: StoreCallOptions): Promise<void>
+  put(key: string, body: ObjectBody, options?: PutOptions): Promise<void>
   /**
    * The object's bytes, or exactly those of the range.
    * @throws ObjectMissingError when there is no such object; ObjectTruncatedError when the range runs past its end.

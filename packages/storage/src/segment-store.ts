@@ -1,3 +1,10 @@
+import type { WriteHaste } from './object-store.ts'
+
+export interface CreateOptions extends WriteHaste {
+  /** The key of a segment that nobody refers to any more, whose file becomes the new one. */
+  readonly recycle?: string
+}
+
 /**
  * Fixed-size files for the local write-ahead log. What was written reads back through the `ObjectStore` over the same folder,
  * by the same key.
@@ -9,7 +16,7 @@ export interface SegmentStore {
    * still in it; when it is missing or of another size, a new file is made.
    * @throws SegmentExistsError when there is a segment or object `key`: it may hold acknowledged data. StoreFailedError.
    */
-  create(key: string, sizeBytes: number, options?: { readonly recycle?: string }): Promise<SegmentWriter>
+  create(key: string, sizeBytes: number, options?: CreateOptions): Promise<SegmentWriter>
 }
 
 export interface SegmentWriter {

@@ -49,6 +49,17 @@ export function objectStoreConformance(open: () => Promise<ObjectStore>): void {
     )
 
     test(
+      'an object is the same whether its put is in a hurry or not, or both in turn',
+      withStore(async (store) => {
+        const whole = patterned(2 * 1024 * 1024 + 17)
+        let asked = 0
+        await store.put('unhurried', streamOf(partsOf(whole)), { unhurried: () => true })
+        await store.put('moody', streamOf(partsOf(whole)), { unhurried: () => asked++ % 2 === 0 })
+        for (const key of ['unhurried', 'moody']) expect(Buffer.compare(await store.get(key), whole)).toBe(0)
+      }),
+    )
+
+    test(
       'a range goes into the memory it was given, or into memory of the store; nothing beside it is touched',
       withStore(async (store) => {
         const whole = patterned(300_000)

@@ -35,6 +35,16 @@ export function segmentStoreConformance(open: () => Promise<ObjectStore & Segmen
     )
 
     test(
+      'a segment is as large, and as empty, where its making was in no hurry',
+      withStore(async (store) => {
+        const oddBytes = 1024 * 1024 + 17
+        const segment = await store.create('wal/1/1', oddBytes, { unhurried: () => true })
+        expect(Buffer.compare(await store.get('wal/1/1'), Buffer.alloc(oddBytes))).toBe(0)
+        await segment.close()
+      }),
+    )
+
+    test(
       'a segment is never made over another one',
       withStore(async (store) => {
         const segment = await store.create('wal/1', sizeBytes)

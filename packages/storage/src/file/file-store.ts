@@ -9,15 +9,25 @@ import {
   systemCode,
 } from '../errors.ts'
 import { checkObjectKey, checkObjectPrefix } from '../object-key.ts'
-import type { ByteRange, GetOptions, ObjectBody, ObjectInfo, ObjectStore, StoreCallOptions } from '../object-store.ts'
-import type { SegmentStore, SegmentWriter } from '../segment-store.ts'
+import type {
+  ByteRange,
+  GetOptions,
+  ObjectBody,
+  ObjectInfo,
+  ObjectStore,
+  PutOptions,
+  StoreCallOptions,
+  WriteHaste,
+} from '../object-store.ts'
+import type { CreateOptions, SegmentStore, SegmentWriter } from '../segment-store.ts'
 import { openFileSegment } from './file-segment.ts'
 import { type Folders, syncFolder } from './folders.ts'
 import { listObjects } from './list-objects.ts'
 import { OpenFiles } from './open-files.ts'
 import { readObject } from './read-object.ts'
+import { SyncedSteps } from './synced-steps.ts'
 import { temporaryName } from './temporary-name.ts'
-import { syncEveryBytes, writeBody } from './write-body.ts'
+import { writeBody } from './write-body.ts'
 import { writeFully } from './write-fully.ts'
 
 export class FileStore implements ObjectStore, SegmentStore {
@@ -32,10 +42,10 @@ export class FileStore implements ObjectStore, SegmentStore {
     this.#folders = folders
   }
 
-  async put(key: string, body: ObjectBody, options: StoreCallOptions = {}): Promise<void> {
+  async put(key: string, body: ObjectBody, options: PutOptions = {}): Promise<void> {
     this.#check(options.signal)
     checkObjectKey(key)
-    await this.#write('put', key, (file) => writeBody(file, body, options.signal), options.signal)
+    await this.#write('put', key, (file) => writeBody(file, body, options), options.signal)
   }
 
   async get(key: string, range?: ByteRange, options: GetOptions = {}): Promise<Uint8Array> {
@@ -73,14 +83,14 @@ export class FileStore implements ObjectStore, SegmentStore {
     }
   }
 
-  async create(key: string, sizeBytes: number, options: { readonly recycle?: string } = {}): Promise<SegmentWriter> {
+  async create(key: string, sizeBytes: number, options: CreateOptions = {}): Promise<SegmentWriter> {
     this.#check()
     checkObjectKey(key)
     if (options.recycle !== undefined) checkObjectKey(options.recycle)
     const path = this.#path(key)
     if ((await failingAs('create', key, () => sizeOf(path))) !== null) throw new SegmentExistsError(key)
     const recycled = options.recycle !== undefined && (await this.#recycle(options.recycle, key, sizeBytes))
-    if (!recycled) await this.#write('create', key, (file) => writeZeros(file, sizeBytes))
+    if (!recycled) await this.#write('create', key, (file) => writeZeros(file, sizeBytes, options))
     return failingAs('create', key, () => openFileSegment(path, key, sizeBytes))
   }
 
@@ -167,14 +177,13 @@ export class FileStore implements ObjectStore, SegmentStore {
 }
 
 /** Zeros rather than a hole: only a written block is overwritten in place, without a change of the file's metadata. */
-async function writeZeros(file: FileHandle, sizeBytes: number): Promise<void> {
-  const zeros = Buffer.alloc(Math.min(sizeBytes, 1024 * 1024))
-  for (let at = 0; at < sizeBytes; at += syncEveryBytes) {
-    const buffers: Buffer[] = []
-    const end = Math.min(sizeBytes, at + syncEveryBytes)
-    for (let left = end - at; left > 0; left -= zeros.length) buffers.push(zeros.subarray(0, left))
-    await writeFully(file.fd, at, buffers)
-    await file.datasync()
+async function writeZeros(file: FileHandle, sizeBytes: number, haste: WriteHaste): Promise<void> {
+  const zeros = Buffer.alloc(Math.min(sizeBytes, 256 * 1024))
+  const steps = new SyncedSteps(file, haste)
+  for (let at = 0; at < sizeBytes; at += zeros.length) {
+    const written = zeros.subarray(0, sizeBytes - at)
+    await writeFully(file.fd, at, [written])
+    await steps.wrote(written.length)
   }
 }
 
