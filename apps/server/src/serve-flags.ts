@@ -88,7 +88,7 @@ export const serveFlags = {
     describe:
       'Write-ahead log: <bucket id>@<uri>?kind=segment|object&batchInterval=<ms>&maxBytesInBatch=&maxUnflushedBytes=&maxInflightUploadCount= (default: beside the objects; kind=segment with sqlite: and file://, else kind=object)',
   },
-  'wal-cache-size': { describe: 'Memory for recent records', default: '128MiB' },
+  'wal-cache-size': { describe: 'Memory for recent records', default: '112MiB' },
   'block-cache-size': { describe: 'Memory for records read back from objects', default: '100MiB' },
   'wal-upload-threshold': {
     describe: 'Size of the write-ahead log at which it is packed into objects',

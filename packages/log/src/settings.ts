@@ -7,7 +7,7 @@ export interface LogSettings {
   readonly flushesInFlightMax: number
   /** Bytes waiting to become durable, past which input is not read. */
   readonly unflushedBytesMax: number
-  /** Recent entries kept in memory, for readers near the tail. */
+  /** Recent entries kept in memory, for readers near the tail, and for packs: a pack, what gathers meanwhile, and a flush fit. */
   readonly logCacheBytes: number
   /** Chunks of data objects kept in memory. */
   readonly blockCacheBytes: number
@@ -41,7 +41,7 @@ export const defaultLogSettings: LogSettings = {
   flushIntervalMs: 0,
   flushesInFlightMax: 4,
   unflushedBytesMax: 64 * MiB,
-  logCacheBytes: 128 * MiB,
+  logCacheBytes: 112 * MiB,
   blockCacheBytes: 100 * MiB,
   readaheadBytesMax: 4 * MiB,
   packBytes: 80 * MiB,
