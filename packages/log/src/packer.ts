@@ -19,11 +19,14 @@ const lastPackMs = 2000
 
 /** In packs: what is behind while one is under way, and no more than that. */
 const keepingUp = 1.25
+/** A pack that gathers in less time is not long ahead of the next: without haste it would leave a crash twice as much to recover. */
+const briskMs = 4000
 
 interface Frame {
   readonly unit: WalUnit
   readonly runs: readonly Run[]
   readonly lengthBytes: number
+  readonly addedMs: number
 }
 
 interface PackerParts {
@@ -80,7 +83,8 @@ export class Packer {
       run.walKey = location.key
       run.walPosition = bodyAt + run.bodyPosition
     }
-    this.#frames.push({ unit: location.unit, runs: flush.runs, lengthBytes: flush.lengthBytes })
+    const addedMs = this.#components.clock.nowMs()
+    this.#frames.push({ unit: location.unit, runs: flush.runs, lengthBytes: flush.lengthBytes, addedMs })
     this.unpackedBytes += flush.lengthBytes
     this.#unpackedRuns += flush.runs.length
     this.#schedule()
@@ -180,10 +184,10 @@ export class Packer {
     return this.unpackedBytes - this.#takenBytes
   }
 
-  /** Packing keeps up, and nothing waits for its turn: it leaves the disk to those who append. */
-  get #isUnhurried(): boolean {
+  /** While packing keeps up, and nothing waits for its turn, it leaves the disk to those who append. */
+  #isUnhurried(gatheredMs: number): boolean {
     const { packBytes, unpackedBytesMax } = this.#settings
-    if (this.#stopped || this.#turns > 1) return false
+    if (this.#stopped || this.#turns > 1 || gatheredMs < briskMs) return false
     return this.behindBytes <= Math.min(keepingUp * packBytes, unpackedBytesMax / 2)
   }
 
@@ -240,7 +244,8 @@ export class Packer {
     const frames = due.slice(0, this.#wholePack(due))
     if (frames.length > 0) {
       const runs = this.#liveRuns(frames)
-      const object = runs.length > 0 ? await this.#write(runs, () => this.#isUnhurried) : null
+      const gatheredMs = (frames.at(-1)?.addedMs ?? 0) - (frames[0]?.addedMs ?? 0)
+      const object = runs.length > 0 ? await this.#write(runs, () => this.#isUnhurried(gatheredMs)) : null
       const { finished, lingering } = this.#unitsOf(frames)
       await this.#commit({
         objects: object === null ? [] : [object.object],

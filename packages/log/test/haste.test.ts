@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ObjectStore, SegmentStore, WriteHaste } from '@pico/storage'
 import { openMemoryStore } from '@pico/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Log } from '../src/index.ts'
+import { type Clock, type Log, systemClock } from '../src/index.ts'
 import { appendAll, expected, openStream, range, readAll, TestSystem, walKinds } from './system.ts'
 
 let log: Log | null = null
@@ -69,31 +69,48 @@ test('nor is it left lying where the log closes', async () => {
 describe.each(walKinds)('packing a %s WAL', (kind) => {
   async function start() {
     const { store, waiting } = openIdleStore()
-    const system = await TestSystem.open(kind, { store })
+    const beganMs = systemClock.nowMs()
+    let passedMs = 0
+    const clock: Clock = { ...systemClock, nowMs: () => beganMs + passedMs }
+    const system = await TestSystem.open(kind, { store, clock })
     log = await system.start({ packBytes, logCacheBytes: 8 * packBytes })
     const stream = await openStream(log, await system.createStream())
-    return { log, stream, waiting }
+    let appended = 0
+    /** So many entries, and so long from the first to the last. */
+    const gather = async (count: number, ms: number) => {
+      await appendAll(stream, [appended], payloadBytes)
+      passedMs += ms
+      await appendAll(stream, range(count - 1, appended + 1), payloadBytes)
+      appended += count
+    }
+    return { log, stream, waiting, gather }
   }
 
   test('is done without haste until appends outrun it', async () => {
-    const { log, stream, waiting } = await start()
-    await appendAll(stream, range(entriesOfPack), payloadBytes)
+    const { log, stream, waiting, gather } = await start()
+    await gather(entriesOfPack, 4000)
     await expect.poll(() => [...waiting].some((key) => key.startsWith('data/'))).toBe(true)
     expect(log.stats.packs).toBe(0)
-    await appendAll(stream, range(entriesOfPack / 2, entriesOfPack), payloadBytes)
+    await gather(entriesOfPack / 2, 0)
     await expect.poll(() => log.stats.packs).toBe(1)
     expect(await readAll(stream)).toEqual(expected(range(entriesOfPack * 1.5)))
   })
 
+  test('hurries where the next pack will be due soon', async () => {
+    const { log, gather } = await start()
+    await gather(entriesOfPack, 3900)
+    await expect.poll(() => log.stats.packs).toBe(1)
+  })
+
   test('hurries where a stream is to be packed, also the turn before it, and where the log closes', async () => {
-    const { log, stream, waiting } = await start()
-    await appendAll(stream, range(4), payloadBytes)
+    const { log, stream, waiting, gather } = await start()
+    await gather(4, 0)
     await log.pack([stream.streamId])
-    await appendAll(stream, range(entriesOfPack - 2, 4), payloadBytes)
+    await gather(entriesOfPack - 2, 4000)
     await expect.poll(() => [...waiting].some((key) => key.startsWith('data/'))).toBe(true)
     await log.pack([stream.streamId])
     expect(log.stats.packs).toBe(1)
-    await appendAll(stream, range(entriesOfPack, 20), payloadBytes)
+    await gather(entriesOfPack, 4000)
     await expect.poll(() => [...waiting].some((key) => key.startsWith('data/'))).toBe(true)
     await log.close()
     expect(log.stats.packs).toBe(2)
