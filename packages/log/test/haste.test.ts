@@ -83,13 +83,14 @@ describe.each(walKinds)('packing a %s WAL', (kind) => {
       await appendAll(stream, range(count - 1, appended + 1), payloadBytes)
       appended += count
     }
-    return { log, stream, waiting, gather }
+    const packWaits = () => expect.poll(() => [...waiting].some((key) => key.startsWith('data/'))).toBe(true)
+    return { log, stream, gather, packWaits }
   }
 
   test('is done without haste until appends outrun it', async () => {
-    const { log, stream, waiting, gather } = await start()
+    const { log, stream, gather, packWaits } = await start()
     await gather(entriesOfPack, 4000)
-    await expect.poll(() => [...waiting].some((key) => key.startsWith('data/'))).toBe(true)
+    await packWaits()
     expect(log.stats.packs).toBe(0)
     await gather(entriesOfPack / 2, 0)
     await expect.poll(() => log.stats.packs).toBe(1)
@@ -103,15 +104,15 @@ describe.each(walKinds)('packing a %s WAL', (kind) => {
   })
 
   test('hurries where a stream is to be packed, also the turn before it, and where the log closes', async () => {
-    const { log, stream, waiting, gather } = await start()
+    const { log, stream, gather, packWaits } = await start()
     await gather(4, 0)
     await log.pack([stream.streamId])
     await gather(entriesOfPack - 2, 4000)
-    await expect.poll(() => [...waiting].some((key) => key.startsWith('data/'))).toBe(true)
+    await packWaits()
     await log.pack([stream.streamId])
     expect(log.stats.packs).toBe(1)
     await gather(entriesOfPack, 4000)
-    await expect.poll(() => [...waiting].some((key) => key.startsWith('data/'))).toBe(true)
+    await packWaits()
     await log.close()
     expect(log.stats.packs).toBe(2)
   })

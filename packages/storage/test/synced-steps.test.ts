@@ -7,7 +7,7 @@ const MiB = 1024 * 1024
 /** A file whose syncs take so long, and after how many written bytes each came. */
 function slowFile(syncMs: number) {
   const syncedAt: number[] = []
-  const file = { written: 0, datasync: () => sleep(syncMs, undefined).then(() => void syncedAt.push(file.written)) }
+  const file = { written: 0, datasync: () => sleep(syncMs).then(() => void syncedAt.push(file.written)) }
   return { file, syncedAt }
 }
 
