@@ -5,6 +5,7 @@
 export class BufferPool {
   readonly #smallestBytes: number
   readonly #idleBytesMax: number
+  /** By size, the longest unused first. */
   readonly #idle = new Map<number, Buffer[]>()
   #idleBytes = 0
 
@@ -21,7 +22,7 @@ export class BufferPool {
   take(bytes: number): Buffer {
     const step = Math.max(this.#smallestBytes, 2 ** Math.floor(Math.log2(Math.max(1, bytes))) / 4)
     const size = Math.max(1, Math.ceil(bytes / step)) * step
-    const idle = this.#idle.get(size)?.pop()
+    const idle = this.#idleOf(size).pop()
     if (idle === undefined) return Buffer.allocUnsafeSlow(size)
     this.#idleBytes -= size
     return idle
@@ -29,10 +30,22 @@ export class BufferPool {
 
   /** What `take` gave, when nobody looks at it any more and nobody writes to it. */
   giveBack(buffer: Buffer): void {
-    if (this.#idleBytes + buffer.length > this.#idleBytesMax) return
+    if (buffer.length > this.#idleBytesMax) return
+    this.#idleOf(buffer.length).push(buffer)
     this.#idleBytes += buffer.length
-    const idle = this.#idle.get(buffer.length)
-    if (idle === undefined) this.#idle.set(buffer.length, [buffer])
-    else idle.push(buffer)
+    // Sizes that nobody asks for any more would leave no room for those that are.
+    for (const [size, idle] of this.#idle) {
+      for (; this.#idleBytes > this.#idleBytesMax && idle.length > 0; this.#idleBytes -= size) idle.pop()
+      if (this.#idleBytes <= this.#idleBytesMax) return
+      this.#idle.delete(size)
+    }
+  }
+
+  /** The size is the one used last, then. */
+  #idleOf(size: number): Buffer[] {
+    const idle = this.#idle.get(size) ?? []
+    this.#idle.delete(size)
+    this.#idle.set(size, idle)
+    return idle
   }
 }

@@ -3,7 +3,7 @@ import { BufferPool, SharedMemory } from '@pico/binary'
 import { type Block, blockBytes, chunkAfter, planSpan, type Span } from './cached-span.ts'
 import type { Chunk } from './data-object.ts'
 import type { ObjectStore } from './object-store.ts'
-import { Readers } from './readers.ts'
+import { type Reader, Readers } from './readers.ts'
 import { settledOrAborted } from './settled-or-aborted.ts'
 
 /** Bytes lent by a cache. */
@@ -43,14 +43,17 @@ const spanBytesMin = 256 * 1024
 /** Shorter spans get memory of their own: to round it up would waste more than to collect it costs. */
 const reusedBytesMin = 64 * 1024
 
-/** Of the longest span allowed, in `spanBytesMin`, for as many bytes read through as the cache holds. */
-const growthPerCapacity = 2
+/** How many bytes are fetched, in capacities, before longer spans are tried. */
+const capacitiesUntilLonger = 2
+
+/** The same before shorter ones are: what one change brings is seen before the next, and evictions come in swarms. */
+const capacitiesUntilShorter = 1 / 8
 
 /**
  * Blocks of objects, in memory. Spans (one GET each) are evicted whole, the longest unused first; failures are not kept.
  * While a sequential reader is in one span, the next one, twice as long, is on its way.
- * Spans evicted before they were read to their end mean more readers than there is room for: the longest span allowed is halved
- * then, and grows back as spans are read through.
+ * A reader whose next bytes were here and were evicted before it came means more readers than there is room for: the longest span
+ * allowed is halved then, and doubled when that has not happened for a while. In steps, so that the memory of one fits another.
  */
 export function openBlockCache(
   { store }: { readonly store: Pick<ObjectStore, 'get'> },
@@ -58,6 +61,8 @@ export function openBlockCache(
 ): BlockCache {
   return new SpanCache(store, settings.capacityBytes, settings.readaheadBytesMax ?? 4 * 1024 * 1024)
 }
+
+const newReader: Reader = { spanBytes: spanBytesMin, isProvided: false }
 
 interface CachedObject {
   /** By position of the chunk. */
@@ -70,6 +75,8 @@ class SpanCache implements BlockCache {
   readonly #capacityBytes: number
   readonly #spanBytesLimit: number
   #spanBytesMax: number
+  /** Since `#spanBytesMax` was changed. */
+  #fetchedBytes = 0
   readonly #pool = new BufferPool({ smallestBytes: reusedBytesMin })
   readonly #objects = new Map<string, CachedObject>()
   /** The longest unused first. */
@@ -95,17 +102,23 @@ class SpanCache implements BlockCache {
     assert(chunk !== undefined, 'a chunk of the list')
     if (signal?.aborted) return Promise.reject(signal.reason)
     const object = this.#object(key)
+    const following = chunks[index + 1]
+    const next = following?.position ?? chunk.position + chunk.lengthBytes
     const known = object.readers.arrive(chunk.position)
-    let spanBytes = known ?? spanBytesMin
+    // A read whose limit lies within a chunk takes a part of it: the reader comes back for the rest, and is the same one.
+    let { spanBytes } = known ?? object.readers.expectedAt(next) ?? newReader
     let block = find(object, chunk)
     if (block === undefined) {
+      if (known?.isProvided === true) this.#shortenSpans()
       block = this.#fetch(key, object, chunks, index, spanBytes)
       spanBytes *= 2
     }
     this.#touch(block.span)
     if (known !== null && this.#readAhead(key, object, chunks, index, block.span, spanBytes)) spanBytes *= 2
-    const next = chunks[index + 1]?.position ?? chunk.position + chunk.lengthBytes
-    object.readers.leaveFor(next, Math.min(spanBytes, this.#spanBytesLimit))
+    object.readers.leaveFor(next, {
+      spanBytes: Math.min(spanBytes, this.#spanBytesLimit),
+      isProvided: following !== undefined && find(object, following) !== undefined,
+    })
     if (block.span.memory === null) return this.#wait(block, signal)
     try {
       block.span.memory.hold()
@@ -168,6 +181,8 @@ class SpanCache implements BlockCache {
     this.#spans.add(span)
     this.#sizeBytes += span.sizeBytes
     this.#unreadBytes += range.length
+    this.#fetchedBytes += range.length
+    if (this.#fetchedBytes >= capacitiesUntilLonger * this.#capacityBytes) this.#limitSpans(this.#spanBytesMax * 2)
     this.#evict()
     return first!
   }
@@ -241,9 +256,16 @@ class SpanCache implements BlockCache {
     if (isUnread(span) && this.#spans.has(span)) this.#unreadBytes -= span.range.length
     block.wasRead = true
     span.unreadCount--
-    if (span.unreadCount > 0) return
-    const grownBytes = growthPerCapacity * spanBytesMin * (span.range.length / this.#capacityBytes)
-    this.#spanBytesMax = Math.min(this.#spanBytesLimit, this.#spanBytesMax + grownBytes)
+  }
+
+  #shortenSpans(): void {
+    if (this.#fetchedBytes < capacitiesUntilShorter * this.#capacityBytes) return
+    this.#limitSpans(Math.max(spanBytesMin, this.#spanBytesMax / 2))
+  }
+
+  #limitSpans(bytes: number): void {
+    this.#spanBytesMax = Math.min(this.#spanBytesLimit, bytes)
+    this.#fetchedBytes = 0
   }
 
   #touch(span: Span): void {
@@ -256,9 +278,6 @@ class SpanCache implements BlockCache {
     for (const span of this.#spans) {
       if (this.#sizeBytes <= this.#capacityBytes) return
       if (span.memory === null) continue
-      if (span.unreadCount > 0 && span.range.length > spanBytesMin) {
-        this.#spanBytesMax = Math.max(Math.min(spanBytesMin, this.#spanBytesLimit), this.#spanBytesMax / 2)
-      }
       this.#forget(span)
     }
   }

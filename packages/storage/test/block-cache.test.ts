@@ -104,6 +104,15 @@ describe('a sequential reader', () => {
     expect(gets.reduce((sum, get) => sum + get.length, 0)).toBeGreaterThan(400 * chunkBytes)
   })
 
+  test('keeps its readahead when it takes a chunk in parts', async () => {
+    const { store, chunks, gets } = await objectOf(400)
+    const cache = openBlockCache({ store }, { capacityBytes: 64 * mib })
+    for (const [i] of chunks.entries()) {
+      for (const _part of ['first', 'second', 'last']) expect(numberOf(await cache.read('data/1', chunks, i))).toBe(i)
+    }
+    expect(gets.map((get) => get.length / kib)).toEqual([256, 512, 1024, 2048, 4096, 4096, 4096, 4096, 4096, 1280])
+  })
+
   test('does not read along what lies far apart', async () => {
     const { store, chunks, gets } = await objectOf(20, { gapBytes: 100 * kib })
     const cache = openBlockCache({ store }, { capacityBytes: 64 * mib })
@@ -131,6 +140,13 @@ describe('a reader that jumps', () => {
     await settle()
     expect(Math.max(...gets.map((get) => get.length))).toBe(256 * kib)
     expect(gets.length).toBeLessThanOrEqual(40)
+  })
+
+  test('fetches nothing more when it reads the same chunk again', async () => {
+    const { store, chunks, gets } = await objectOf(400)
+    const cache = openBlockCache({ store }, { capacityBytes: 64 * mib })
+    for (let i = 0; i < 10; i++) await cache.read('data/1', chunks, 17)
+    expect(gets.map((get) => get.length / kib)).toEqual([256])
   })
 
   test('gets a chunk longer than any span in one GET', async () => {
@@ -209,6 +225,32 @@ describe('what is in memory', () => {
     }
     const fetched = gets.reduce((sum, get) => sum + get.length, 0)
     expect(fetched).toBeLessThan(1.5 * 800 * chunkBytes)
+  })
+
+  test('and so do readers of an object each', async () => {
+    const { store, chunks, gets } = await objectOf(400)
+    const readers = 16
+    const many: typeof store = { get: (_, range, options) => store.get('data/1', range, options) }
+    const cache = openBlockCache({ store: many }, { capacityBytes: 16 * mib })
+    for (const [i] of chunks.entries()) {
+      for (let reader = 0; reader < readers; reader++) {
+        expect(numberOf(await cache.read(`data/${reader}`, chunks, i))).toBe(i)
+      }
+    }
+    const fetched = gets.reduce((sum, get) => sum + get.length, 0)
+    expect(fetched).toBeLessThan(1.5 * readers * 400 * chunkBytes)
+  })
+
+  test('what readers left behind when they went shortens nobody’s spans', async () => {
+    const { store, chunks, gets } = await objectOf(800)
+    const many: typeof store = { get: (_, range, options) => store.get('data/1', range, options) }
+    const cache = openBlockCache({ store: many }, { capacityBytes: 16 * mib })
+    for (const key of ['data/1', 'data/2', 'data/3']) {
+      for (let i = 0; i < 150; i++) await cache.read(key, chunks, i)
+    }
+    gets.length = 0
+    for (const [i] of chunks.entries()) expect(numberOf(await cache.read('data/4', chunks, i))).toBe(i)
+    expect(gets.slice(4, -1).every((get) => get.length === 4 * mib)).toBe(true)
   })
 })
 
