@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { BufferPool, SharedMemory } from '@pico/binary'
-import { type Block, blockBytes, chunkAfter, planSpan, type Span } from './cached-span.ts'
+import { type Block, blockBytes, chunkAfter, planSpan, type Span, verify } from './cached-span.ts'
 import type { Chunk } from './data-object.ts'
 import type { ObjectStore } from './object-store.ts'
 import { type Reader, Readers } from './readers.ts'
@@ -43,6 +43,9 @@ const spanBytesMin = 256 * 1024
 /** Shorter spans get memory of their own: to round it up would waste more than to collect it costs. */
 const reusedBytesMin = 64 * 1024
 
+/** Of what a sequential reader asks for next; as much as most readers take at once. */
+const verifiedAheadBytes = 1024 * 1024
+
 /** How many bytes are fetched, in capacities, before longer spans are tried. */
 const capacitiesUntilLonger = 2
 
@@ -82,6 +85,8 @@ class SpanCache implements BlockCache {
   /** The longest unused first. */
   readonly #spans = new Set<Span>()
   #sizeBytes = 0
+  /** The last sequential read, while what follows it is being verified. */
+  #lastRead: { readonly object: CachedObject; readonly chunks: readonly Chunk[]; readonly index: number } | null = null
   /** Of spans of which no block was read yet. */
   #unreadBytes = 0
 
@@ -119,6 +124,7 @@ class SpanCache implements BlockCache {
       spanBytes: Math.min(spanBytes, this.#spanBytesLimit),
       isProvided: following !== undefined && find(object, following) !== undefined,
     })
+    if (known !== null) this.#verifyAhead(object, chunks, index)
     if (block.span.memory === null) return this.#wait(block, signal)
     try {
       block.span.memory.hold()
@@ -174,7 +180,7 @@ class SpanCache implements BlockCache {
       unreadCount: covered.length,
     }
     const [first] = covered.map((chunk) => {
-      const block: Block = { span, chunk, wasRead: false }
+      const block: Block = { span, chunk, wasRead: false, isVerified: false }
       object.blocks.set(chunk.position, block)
       return block
     })
@@ -240,7 +246,7 @@ class SpanCache implements BlockCache {
   /** `memory` is held for the reader. */
   #lend(block: Block, memory: SharedMemory): LentBytes {
     try {
-      const bytes = blockBytes(block, memory.bytes)
+      const bytes = blockBytes(block, memory)
       if (!block.wasRead) this.#markRead(block)
       return { bytes, memory }
     } catch (error) {
@@ -249,6 +255,27 @@ class SpanCache implements BlockCache {
       this.#forget(block.span)
       throw error
     }
+  }
+
+  /** While the reader is busy with what it was given: what it asks for next is verified by then. */
+  #verifyAhead(object: CachedObject, chunks: readonly Chunk[], index: number): void {
+    const isUnderWay = this.#lastRead !== null
+    this.#lastRead = { object, chunks, index }
+    if (!isUnderWay) setImmediate(() => this.#verifyNext())
+  }
+
+  #verifyNext(): void {
+    const { object, chunks, index } = this.#lastRead!
+    const end = chunks[index]!.position + verifiedAheadBytes
+    for (let at = index + 1; at < chunks.length && chunks[at]!.position < end; at++) {
+      const block = find(object, chunks[at]!)
+      if (block === undefined || block.span.memory === null) break
+      if (block.isVerified) continue
+      if (!verify(block, block.span.memory)) break // its reader will hear of it
+      setImmediate(() => this.#verifyNext())
+      return
+    }
+    this.#lastRead = null
   }
 
   #markRead(block: Block): void {

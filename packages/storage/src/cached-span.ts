@@ -26,8 +26,9 @@ export interface Span {
 export interface Block {
   readonly span: Span
   readonly chunk: Chunk
-  /** Whether a reader has had it. Its bytes were verified then. */
+  /** Whether a reader has had it. */
   wasRead: boolean
+  isVerified: boolean
 }
 
 /** Other streams' bytes that are read along rather than asking the store twice. */
@@ -68,15 +69,22 @@ export function chunkAfter(chunks: readonly Chunk[], index: number, position: nu
   return low
 }
 
-/**
- * The chunk's bytes. Verified once, when first asked for: so a long span costs the event loop one chunk at a time,
- * and bytes that nobody reads cost nothing.
- */
-export function blockBytes({ span, chunk, wasRead }: Block, bytes: Uint8Array): Uint8Array {
-  const at = chunk.position - span.range.offset
-  const view = bytes.subarray(at, at + chunk.lengthBytes)
-  if (!wasRead && crc32c(view) !== chunk.crc32c) {
+/** The chunk's bytes, once they are verified: the span's are, chunk by chunk, so that a long span does not keep the event loop. */
+export function blockBytes(block: Block, memory: SharedMemory): Uint8Array {
+  if (!verify(block, memory)) {
+    const { span, chunk } = block
     throw new ObjectCorruptError(span.key, chunk.position, `the checksum at offset ${chunk.baseOffset} does not match`)
   }
-  return view
+  return viewOf(block, memory)
+}
+
+/** Whether the bytes match their checksum; looked at once. */
+export function verify(block: Block, memory: SharedMemory): boolean {
+  block.isVerified ||= crc32c(viewOf(block, memory)) === block.chunk.crc32c
+  return block.isVerified
+}
+
+function viewOf({ span, chunk }: Block, { bytes }: SharedMemory): Uint8Array {
+  const at = chunk.position - span.range.offset
+  return bytes.subarray(at, at + chunk.lengthBytes)
 }

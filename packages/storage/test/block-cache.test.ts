@@ -113,6 +113,19 @@ describe('a sequential reader', () => {
     expect(gets.map((get) => get.length / kib)).toEqual([256, 512, 1024, 2048, 4096, 4096, 4096, 4096, 4096, 1280])
   })
 
+  test('has the megabyte that comes next verified while it is busy, and no more', async () => {
+    const { store, chunks } = await objectOf(400)
+    const cache = openBlockCache({ store }, { capacityBytes: 64 * mib })
+    for (let i = 0; i < 60; i++) await cache.read('data/1', chunks, i)
+    const { bytes } = await cache.read('data/1', chunks, 60) // of the span of chunks 60 to 124
+    await settle()
+    // Whoever alters what the cache lends gets what he deserves: the altered bytes, once they have been verified.
+    const span = new Uint8Array(bytes.buffer, bytes.byteOffset, 40 * chunkBytes)
+    for (const index of [61, 75, 80]) span[(index - 60) * chunkBytes + 100]! ^= 1
+    for (const index of [61, 75]) expect(numberOf(await cache.read('data/1', chunks, index))).toBe(index)
+    await expect(cache.read('data/1', chunks, 80)).rejects.toThrow(ObjectCorruptError)
+  })
+
   test('does not read along what lies far apart', async () => {
     const { store, chunks, gets } = await objectOf(20, { gapBytes: 100 * kib })
     const cache = openBlockCache({ store }, { capacityBytes: 64 * mib })
@@ -386,6 +399,20 @@ describe('a failure', () => {
     expect(numberOf(await cache.read('data/1', chunks, 3))).toBe(3)
     await memory.put('data/1', [bytes])
     expect(numberOf(await cache.read('data/1', chunks, 2))).toBe(2)
+  })
+
+  test('of a checksum that was found ahead is told to who reads the chunk, and ends no readahead', async () => {
+    const { store, bytes, chunks, memory } = object
+    const altered = Buffer.from(bytes)
+    altered[chunks[20]!.position]! ^= 1
+    await memory.put('data/1', [altered])
+    const cache = openBlockCache({ store }, { capacityBytes: 64 * mib })
+    for (const [i] of chunks.entries()) {
+      const number = Promise.resolve(cache.read('data/1', chunks, i)).then(numberOf)
+      if (i === 20) await expect(number).rejects.toThrow(ObjectCorruptError)
+      else expect(await number).toBe(i)
+      await settle()
+    }
   })
 
   test('on the way from the store is caught as well', async () => {
