@@ -69,7 +69,7 @@ export function chunkAfter(chunks: readonly Chunk[], index: number, position: nu
   return low
 }
 
-/** The chunk's bytes, once they are verified: the span's are, chunk by chunk, so that a long span does not keep the event loop. */
+/** The chunk's bytes, verified. A chunk at a time, not the span, which would keep the event loop. */
 export function blockBytes(block: Block, memory: SharedMemory): Uint8Array {
   if (!verify(block, memory)) {
     const { span, chunk } = block

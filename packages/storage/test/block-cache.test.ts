@@ -119,7 +119,7 @@ describe('a sequential reader', () => {
     for (let i = 0; i < 60; i++) await cache.read('data/1', chunks, i)
     const { bytes } = await cache.read('data/1', chunks, 60) // of the span of chunks 60 to 124
     await settle()
-    // Whoever alters what the cache lends gets what he deserves: the altered bytes, once they have been verified.
+    // What is lent must not be altered: what was verified before, the cache does not notice any more.
     const span = new Uint8Array(bytes.buffer, bytes.byteOffset, 40 * chunkBytes)
     for (const index of [61, 75, 80]) span[(index - 60) * chunkBytes + 100]! ^= 1
     for (const index of [61, 75]) expect(numberOf(await cache.read('data/1', chunks, index))).toBe(index)
