@@ -62,6 +62,15 @@ async function objectOf(chunkCount: number, options: { gapBytes?: number } = {})
   return objectIn(gapBytes === 0 ? await largeContent : await contentOf(chunkCount, gapBytes), chunkCount)
 }
 
+/** The same object under whatever key it is asked for. */
+function underAnyKey(store: Pick<ObjectStore, 'get'>): Pick<ObjectStore, 'get'> {
+  return { get: (_, range, options) => store.get('data/1', range, options) }
+}
+
+function bytesOf(gets: readonly Get[]): number {
+  return gets.reduce((sum, get) => sum + get.length, 0)
+}
+
 function numberOf({ bytes }: LentBytes): number {
   return Buffer.from(bytes).readUInt32BE()
 }
@@ -77,7 +86,7 @@ describe('a sequential reader', () => {
     const cache = openBlockCache({ store }, { capacityBytes: 64 * mib })
     for (const [i] of chunks.entries()) expect(numberOf(await cache.read('data/1', chunks, i))).toBe(i)
     expect(gets.map((get) => get.length / kib)).toEqual([256, 512, 1024, 2048, 4096, 4096, 4096, 4096, 4096, 1280])
-    expect(gets.reduce((sum, get) => sum + get.length, 0)).toBe(400 * chunkBytes)
+    expect(bytesOf(gets)).toBe(400 * chunkBytes)
   })
 
   test('finds the next bytes there already, once it has shown that it goes on', async () => {
@@ -101,7 +110,7 @@ describe('a sequential reader', () => {
     }
     expect(gets.length).toBeLessThan(20)
     // The short gaps between the chunks are read along.
-    expect(gets.reduce((sum, get) => sum + get.length, 0)).toBeGreaterThan(400 * chunkBytes)
+    expect(bytesOf(gets)).toBeGreaterThan(400 * chunkBytes)
   })
 
   test('keeps its readahead when it takes a chunk in parts', async () => {
@@ -141,7 +150,7 @@ describe('a sequential reader', () => {
       for (const start of starts) expect(numberOf(await cache.read('data/1', chunks, start + i))).toBe(start + i)
     }
     expect(gets.length).toBeLessThan(4 * 9)
-    expect(gets.reduce((sum, get) => sum + get.length, 0)).toBe(600 * chunkBytes)
+    expect(bytesOf(gets)).toBe(600 * chunkBytes)
   })
 })
 
@@ -236,28 +245,24 @@ describe('what is in memory', () => {
       }
       expect(cache.sizeBytes).toBeLessThanOrEqual(17 * mib)
     }
-    const fetched = gets.reduce((sum, get) => sum + get.length, 0)
-    expect(fetched).toBeLessThan(1.5 * 800 * chunkBytes)
+    expect(bytesOf(gets)).toBeLessThan(1.5 * 800 * chunkBytes)
   })
 
   test('and so do readers of an object each', async () => {
     const { store, chunks, gets } = await objectOf(400)
     const readers = 16
-    const many: typeof store = { get: (_, range, options) => store.get('data/1', range, options) }
-    const cache = openBlockCache({ store: many }, { capacityBytes: 16 * mib })
+    const cache = openBlockCache({ store: underAnyKey(store) }, { capacityBytes: 16 * mib })
     for (const [i] of chunks.entries()) {
       for (let reader = 0; reader < readers; reader++) {
         expect(numberOf(await cache.read(`data/${reader}`, chunks, i))).toBe(i)
       }
     }
-    const fetched = gets.reduce((sum, get) => sum + get.length, 0)
-    expect(fetched).toBeLessThan(1.5 * readers * 400 * chunkBytes)
+    expect(bytesOf(gets)).toBeLessThan(1.5 * readers * 400 * chunkBytes)
   })
 
   test('what readers left behind when they went shortens nobody’s spans', async () => {
     const { store, chunks, gets } = await objectOf(800)
-    const many: typeof store = { get: (_, range, options) => store.get('data/1', range, options) }
-    const cache = openBlockCache({ store: many }, { capacityBytes: 16 * mib })
+    const cache = openBlockCache({ store: underAnyKey(store) }, { capacityBytes: 16 * mib })
     for (const key of ['data/1', 'data/2', 'data/3']) {
       for (let i = 0; i < 150; i++) await cache.read(key, chunks, i)
     }
